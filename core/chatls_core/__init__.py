@@ -1,0 +1,1 @@
+"""The agent core of ChatLS: knows no editor and no language server protocol."""

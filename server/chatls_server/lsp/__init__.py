@@ -1,0 +1,1 @@
+"""The language server: JSON-RPC in, turn events out."""
