@@ -1,1 +1,29 @@
-"""How does state reach disk?"""
+"""How does state reach disk? One locked, atomic JSON store, an append-only journal, a clock (DESIGN.md)."""
+
+from __future__ import annotations
+
+from chatls_core.store.atomic import atomic_write_bytes
+from chatls_core.store.clock import Clock, system_clock
+from chatls_core.store.codec import PLAIN, Codec, UnopenableError
+from chatls_core.store.file_system import FILE_MODE, FOLDER_MODE, REAL, FileSystem, LockTimeoutError, Signature
+from chatls_core.store.json_lines import JournalPage, JsonLines
+from chatls_core.store.json_store import JsonStore, StoreReadOnlyError
+
+__all__ = [
+    "FILE_MODE",
+    "FOLDER_MODE",
+    "PLAIN",
+    "REAL",
+    "Clock",
+    "Codec",
+    "FileSystem",
+    "JournalPage",
+    "JsonLines",
+    "JsonStore",
+    "LockTimeoutError",
+    "Signature",
+    "StoreReadOnlyError",
+    "UnopenableError",
+    "atomic_write_bytes",
+    "system_clock",
+]
