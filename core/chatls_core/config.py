@@ -68,7 +68,8 @@ class Memory(Section):
 
     enabled: bool = setting(True, "Remember facts across sessions.", env=["CHATCLI_MEMORY_ENABLED"])
     mode: Literal["index", "full", "off"] = setting(
-        "index", "What of memory rides in the prompt: a short index, everything relevant, or nothing.",
+        "index",
+        "What of memory rides in the prompt: a short index, everything relevant, or nothing.",
         env=["CHATCLI_MEMORY_MODE"],
     )
     auto_recall: bool = setting(
@@ -95,7 +96,9 @@ class Instructions(Section):
 
     enabled: bool = setting(True, "Read AGENTS.md, its companions and rules.", env=["CHATCLI_BOOTSTRAP_ENABLED"])
     global_folder: str = setting(
-        "", "Folder of the global instruction files; empty: the data folder.", env=["CHATCLI_BOOTSTRAP_DIR"],
+        "",
+        "Folder of the global instruction files; empty: the data folder.",
+        env=["CHATCLI_BOOTSTRAP_DIR"],
         scope="machine",
     )
     scan: bool = setting(
@@ -135,7 +138,9 @@ class Retries(Section):
     max: int = setting(5, "Most attempts per request.", env=["MAX_RETRIES"], ge=1, le=20)
     initial_seconds: float = setting(1.0, "First wait in seconds, doubling.", ge=0, le=60)
     idle_timeout_seconds: float = setting(
-        90, "Seconds without any data before a stream counts as stalled.", env=["CHATCLI_STREAM_IDLE_TIMEOUT_SECONDS"],
+        90,
+        "Seconds without any data before a stream counts as stalled.",
+        env=["CHATCLI_STREAM_IDLE_TIMEOUT_SECONDS"],
         ge=0.05,
     )
     connect_timeout_seconds: float = setting(20, "Seconds to connect.", ge=0.05)
@@ -176,7 +181,8 @@ class Settings(Section):
     """All settings of ChatLS."""
 
     provider: str = setting(
-        "", "Who answers: anthropic, openai, ollama, local, …; empty takes the first that is available.",
+        "",
+        "Who answers: anthropic, openai, ollama, local, …; empty takes the first that is available.",
         env=["LLM_PROVIDER"],
     )
     model: str = setting("", "Model; empty takes the provider's default.", env=["LLM_MODEL"])
@@ -189,9 +195,7 @@ class Settings(Section):
         False, "Allow plain-http endpoints beyond loopback.", env=["CHATCLI_ALLOW_HTTP_PROVIDERS"], scope="machine"
     )
     language: str = setting("", "Language of messages (en, pt); empty follows the editor.", env=["CHATCLI_LANG"])
-    log_level: Literal["debug", "info", "warning", "error"] = setting(
-        "info", "How much is logged.", env=["LOG_LEVEL"]
-    )
+    log_level: Literal["debug", "info", "warning", "error"] = setting("info", "How much is logged.", env=["LOG_LEVEL"])
     edits: Edits = Edits.model_construct()
     memory: Memory = Memory.model_construct()
     instructions: Instructions = Instructions.model_construct()

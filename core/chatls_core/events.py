@@ -155,18 +155,7 @@ class Ended:
 
 
 TurnEvent = (
-    Queued
-    | Started
-    | ContextAdded
-    | Text
-    | Reasoning
-    | ToolStart
-    | ToolEnd
-    | Edit
-    | Plan
-    | Notice
-    | UsageSoFar
-    | Ended
+    Queued | Started | ContextAdded | Text | Reasoning | ToolStart | ToolEnd | Edit | Plan | Notice | UsageSoFar | Ended
 )
 
 
@@ -268,4 +257,9 @@ def payload(event: TurnEvent) -> dict[str, Any]:
         case UsageSoFar(usage):
             return {"kind": "usage", "usage": usage_payload(usage), **usage_payload(usage)}
         case Ended(status, stop_reason, error):
-            return {"kind": "ended", "status": status, "stopReason": stop_reason, **({"error": dict(error)} if error else {})}
+            return {
+                "kind": "ended",
+                "status": status,
+                "stopReason": stop_reason,
+                **({"error": dict(error)} if error else {}),
+            }

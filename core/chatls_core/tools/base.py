@@ -1,0 +1,182 @@
+"""A tool: its name and schema for the model, and what running it gives back.
+
+Arguments are pydantic models, so a wrong call is answered with what was wrong and what the tool takes: an error that
+teaches the next correct call.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Generic, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from chatls_core.config import Settings
+from chatls_core.events import TurnEvent
+from chatls_core.host import Host, HostError, Location, ToolKind
+from chatls_core.llm.messages import ToolDefinition
+
+Mode = Literal["chat", "agent", "coder"]
+
+
+class ToolArguments(BaseModel):
+    """Arguments of one tool; unknown ones are ignored, since models invent them."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+A = TypeVar("A", bound=ToolArguments)
+
+
+class ToolError(Exception):
+    """The call could not be done; ``str()`` tells the model what to do instead."""
+
+    def __init__(self, message: str, *, denied: bool = False) -> None:
+        super().__init__(message)
+        self.denied = denied
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutcome:
+    """What a call gave: ``text`` goes to the model, ``summary`` is the user's one line."""
+
+    text: str
+    summary: str = ""
+    locations: tuple[Location, ...] = ()
+    external: bool = False
+    """Whether the text came from outside the workspace (web, MCP): the conversation is marked (DESIGN.md, "Trust")."""
+
+
+@dataclass(slots=True)
+class EditRecord:
+    """The outcome of an edit to one file, for the turn's result."""
+
+    uri: str
+    applied: bool
+    reason: str = ""
+
+
+@dataclass(slots=True)
+class TurnFiles:
+    """What a turn (and the conversation before it) knows of files: the text last shown to the model, by URI."""
+
+    read: dict[str, str] = field(default_factory=dict)
+    touched: list[Path] = field(default_factory=list)
+    edits: list[EditRecord] = field(default_factory=list)
+    edited: dict[str, str | None] = field(default_factory=dict)
+    """Text of each edited file before the turn's first edit (``None``: it did not exist)."""
+
+    def touch(self, path: Path | None) -> None:
+        """Remember that the turn read or changed ``path`` (path rules and nested instructions follow it)."""
+        if path is not None and path not in self.touched:
+            self.touched.append(path)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """What a tool may use while it runs."""
+
+    host: Host
+    settings: Settings
+    mode: Mode
+    call_id: str
+    files: TurnFiles
+    emit: Callable[[TurnEvent], None]
+    session_id: str = ""
+    turn_id: str = ""
+
+    def root(self) -> Path | None:
+        """The first workspace folder, if any."""
+        return self.host.roots[0] if self.host.roots else None
+
+    def resolve(self, path: str) -> str:
+        """The URI of a model's path; a path outside the workspace is a :class:`ToolError`."""
+        try:
+            return self.host.resolve(path)
+        except HostError as error:
+            raise ToolError(str(error)) from error
+
+
+class Tool(Generic[A]):
+    """One tool. Subclasses set the class variables and implement :meth:`run`."""
+
+    name: ClassVar[str]
+    description: ClassVar[str]
+    kind: ClassVar[ToolKind]
+    arguments: type[A]
+    read_only: ClassVar[bool] = False
+    """Whether calls of one message may run side by side."""
+    modes: ClassVar[frozenset[Mode]] = frozenset({"agent", "coder"})
+    aliases: ClassVar[Mapping[str, str]] = {}
+    """Other argument names models use, mapped to ours."""
+
+    def definition(self) -> ToolDefinition:
+        """The tool as the model sees it; the same bytes every time."""
+        return ToolDefinition(self.name, self.description, tool_schema(self.arguments))
+
+    def label(self, arguments: A) -> str:
+        """What the call does, in a few words for the user."""
+        return self.name.replace("_", " ")
+
+    def locations(self, arguments: A, context: ToolContext) -> tuple[Location, ...]:
+        """The places the call is about."""
+        return ()
+
+    async def run(self, arguments: A, context: ToolContext) -> ToolOutcome:
+        """Do it. Raises :class:`ToolError` with a message for the model."""
+        raise ToolError(f"{self.name} cannot be run here.")
+
+    def parse(self, raw: Mapping[str, object]) -> A:
+        """Validate a model's arguments; a :class:`ToolError` says which argument is wrong and shows the schema."""
+        renamed = {self.aliases.get(key, key) if self.aliases.get(key) not in raw else key: v for key, v in raw.items()}
+        try:
+            return self.arguments.model_validate(renamed)
+        except ValidationError as error:
+            problems = "; ".join(
+                f"{'.'.join(str(p) for p in e['loc']) or 'arguments'}: {e['msg'].lower()}" for e in error.errors()[:5]
+            )
+            takes = ", ".join(
+                f"{n}{'' if f.is_required() else '?'}" for n, f in self.arguments.model_fields.items()
+            )
+            given = json.dumps(sorted(raw), ensure_ascii=False)
+            raise ToolError(f"{self.name}: {problems}. It takes: {takes}. You gave: {given}.") from error
+
+
+def tool_schema(arguments: type[ToolArguments]) -> dict[str, Any]:
+    """The JSON schema of a tool's arguments without pydantic's titles, keys in a stable order."""
+    return _without_titles(arguments.model_json_schema())  # type: ignore[no-any-return]  # JSON in, JSON out
+
+
+def _without_titles(node: Any, inside_properties: bool = False) -> Any:
+    if isinstance(node, dict):
+        return {
+            key: _without_titles(value, key == "properties")
+            for key, value in node.items()
+            if inside_properties or key != "title" or not isinstance(value, str)
+        }
+    if isinstance(node, list):
+        return [_without_titles(value) for value in node]
+    return node
+
+
+class ToolSet:
+    """The tools of one mode, by name; definitions sorted by name so that their bytes never move."""
+
+    def __init__(self, tools: Sequence[Tool[Any]]) -> None:
+        self._tools = {tool.name: tool for tool in sorted(tools, key=lambda t: t.name)}
+
+    def definitions(self) -> tuple[ToolDefinition, ...]:
+        """Definitions for the model."""
+        return tuple(tool.definition() for tool in self._tools.values())
+
+    def get(self, name: str) -> Tool[Any] | None:
+        """The tool called ``name``; spelling variants of case, dashes and a leading ``@`` are understood."""
+        plain = name.strip().lstrip("@").replace("-", "_").lower()
+        return self._tools.get(name) or self._tools.get(plain)
+
+    def names(self) -> tuple[str, ...]:
+        """Tool names in order."""
+        return tuple(self._tools)
