@@ -1,0 +1,58 @@
+"""Words that carry no topic, in English and Portuguese, already folded (lower case, no accents).
+
+They are dropped from *questions* only: a passage keeps every word, so that the index never has to be rebuilt when a list
+changes, and a question made of nothing else finds nothing (spec/memory.md §8.1, §15.2).
+"""
+
+from __future__ import annotations
+
+ENGLISH = frozenset(
+    """
+    a about above after again against ain all also although am an and any are aren as at be because been before being
+    below between both but by can cannot could couldn did didn do does doesn doing don done down during each either else
+    ever every few for from further get gets getting got had hadn has hasn have haven having he her here hers herself him
+    himself his how however i if in into is isn it its itself just let ll me might mightn more most mustn my myself needn
+    neither no nor not now of off on once only onto or other others our ours ourselves out over own per please quite
+    rather re really same shall shan she should shouldn since so some still such than that the their theirs them
+    themselves then there these they this those though through thus to too toward towards under until unless up upon us
+    ve very was wasn we were weren what whatever when whenever where wherever whether which whichever while who whoever
+    whom whose why will with within without won would wouldn yet you your yours yourself yourselves
+    """.split()
+)
+
+PORTUGUESE = frozenset(
+    """
+    a ao aos aquela aquelas aquele aqueles aquilo as ate cada com como contra cuja cujas cujo cujos da das de dela delas
+    dele deles depois desde dessa dessas desse desses desta destas deste destes disso disto do dos e ela elas ele eles em
+    entao entre era eram essa essas esse esses esta estao estas estava estavam este estes estou eu foi fomos for foram
+    ha houve isso isto ja la lhe lhes lo mais mas me mesma mesmas mesmo mesmos meu meus minha minhas muito muita muitos
+    muitas na nas nao nem nessa nessas nesse nesses nesta nestas neste nestes no nos nossa nossas nosso nossos num numa
+    o onde os ou para pela pelas pelo pelos per por porque porem pra pro qual quais qualquer quando quanta quantas quanto
+    quantos que quem se seja sejam sem sempre ser sera serao seria seriam seu seus sim so sob sobre somos sou sua suas
+    tal tambem te tem tenho ter teu teus teve tinha tinham tive tiveram toda todas todo todos tu tua tuas tudo um uma
+    umas uns vai vao voce voces vos
+    """.split()
+)
+
+FRAMING = frozenset(
+    """
+    tell told remind remember recall know mention mentioned said say says discuss discussed talk talked conversation
+    lembra lembre lembrar recorda falou falamos disse dissemos discutimos discutiu conversamos mencionou mencionei sabe
+    diga conte
+    """.split()
+)
+"""Words that frame a question about the past; weak evidence about its topic, so they count for little."""
+
+EVIDENCE_ENGLISH = frozenset(
+    """
+    the and is are was were of to in that it this with for you have has had not but what which when where who how why
+    did does do can will would should from they there we he she his her my your our about been if
+    """.split()
+)
+EVIDENCE_PORTUGUESE = frozenset(
+    """
+    que nao uma um para com os do da dos das em na nas nos se por mais mas foi ele ela eu voce isso esta estao sao tem
+    ser quando como qual onde quem meu minha seu sua ao aos pelo pela ja muito tambem o e ontem hoje amanha fazer usa
+    """.split()
+)
+"""Function words by which a text's language is told apart; words of both languages are left out of both sets."""

@@ -1,0 +1,163 @@
+"""One tokenizer for every ranker (spec/memory.md §8.1, §18.1 rows 9 to 12, §18.3 item 9).
+
+A text becomes *terms*: words folded to lower case without accents and reduced to their Snowball stem. Identifiers stay
+findable whole and in parts (``main.go``, ``blue-green``, ``c++``, ``parseHTTPRequest``, ``max_tokens``), and short words
+(``Go``, ``CI``, ``k8``) are kept. English and Portuguese are told apart per text by their function words.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Literal, Protocol
+
+from . import stopwords
+
+Language = Literal["en", "pt"]
+
+_CHUNK = re.compile(
+    r"[^\W_]\w*(?:[.\-'’][^\W_]\w*)*(?:\+\+|\#(?!\w))?"  # words, dotted and hyphenated names, c++, c#
+    r"|_+[^\W_]\w*"  # __init__
+)
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\dA-Za-z_]+|\d+")
+_POSSESSIVE = re.compile(r"['’](?:s|re|ve|ll|d|m|t)\b", re.IGNORECASE)
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_PLAIN = re.compile(r"[a-z]+|[A-Z][a-z]+|[0-9]+|[A-Z]+")
+
+# The Portuguese stemmer knows suffixes by their accents; typed without them they must still be recognised.
+_ACCENTS_RESTORED = (
+    ("coes", "ções"),
+    ("cao", "ção"),
+    ("soes", "sões"),
+    ("sao", "são"),
+    ("avel", "ável"),
+    ("ivel", "ível"),
+    ("aveis", "áveis"),
+    ("iveis", "íveis"),
+    ("encia", "ência"),
+    ("encias", "ências"),
+    ("ancia", "ância"),
+    ("ancias", "âncias"),
+)
+
+
+class _Stemmer(Protocol):
+    def stemWord(self, word: str) -> str: ...
+
+
+@cache
+def _stemmer(language: Language) -> _Stemmer:
+    import snowballstemmer
+
+    stemmer: _Stemmer = snowballstemmer.stemmer("english" if language == "en" else "portuguese")
+    return stemmer
+
+
+@lru_cache(maxsize=65536)
+def fold(text: str) -> str:
+    """``text`` in lower case with accents and compatibility forms removed (``Ação`` becomes ``acao``)."""
+    return text.lower() if text.isascii() else _bare(text.casefold())
+
+
+def _bare(text: str) -> str:
+    """``text`` without accents and compatibility forms, case kept."""
+    if text.isascii():
+        return text
+    return "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+
+
+@lru_cache(maxsize=65536)
+def stem(word: str, language: Language) -> str:
+    """The Snowball stem of a folded word, folded; words of up to two letters and words with digits stay as they are."""
+    if len(word) <= 2 or not word.isalpha():
+        return word
+    if language == "pt":
+        for bare, accented in _ACCENTS_RESTORED:
+            if word.endswith(bare) and len(word) > len(bare) + 1:
+                word = word[: -len(bare)] + accented
+                break
+    return fold(_stemmer(language).stemWord(word))
+
+
+def detect_language(text: str) -> Language | None:
+    """``en`` or ``pt`` by the text's function words and accents; ``None`` when neither shows."""
+    found = [fold(word) for word in _WORD.findall(text)]
+    english = sum(word in stopwords.EVIDENCE_ENGLISH for word in found)
+    portuguese = sum(word in stopwords.EVIDENCE_PORTUGUESE for word in found)
+    if not text.isascii():
+        portuguese += len(_PORTUGUESE_LETTERS.findall(text))
+    if english == portuguese:
+        return None
+    return "en" if english > portuguese else "pt"
+
+
+_WORD = re.compile(r"[^\W\d_]+")
+_PORTUGUESE_LETTERS = re.compile(r"[ãõç]", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word of a text: as written, folded, and whether it is a part of the identifier before it."""
+
+    written: str
+    folded: str
+    part: bool = False
+
+
+@lru_cache(maxsize=65536)
+def _split(chunk: str) -> tuple[Word, ...]:
+    """The words of one chunk: the whole first, then its parts when it is an identifier made of several."""
+    if _PLAIN.fullmatch(chunk):
+        return (Word(chunk, chunk.lower()),)
+    written, chunk = chunk, _bare(_POSSESSIVE.sub("", chunk))
+    # One spelling for blue-green, blue_green and blueGreen; the dot stays, since main.go is not "maingo".
+    whole = chunk.lower().replace("_", "").replace("-", "")
+    parts = [part for part in _PART.findall(chunk) if len(part) > 1]
+    if not whole:
+        return ()
+    if len(parts) <= 1 or all(part.isdigit() for part in parts):
+        return (Word(written, whole), *(Word(part, part.lower(), part=True) for part in parts if len(part) > 2 and part.lower() != whole))
+    return (Word(written, whole), *(Word(part, part.lower(), part=True) for part in parts))
+
+
+@lru_cache(maxsize=131072)
+def _chunk_terms(chunk: str, language: Language) -> tuple[str, ...]:
+    return tuple(stem(word.folded, language) for word in _split(chunk))
+
+
+def _chunks(text: str) -> list[str]:
+    return _CHUNK.findall(_THOUSANDS.sub("", text) if "," in text else text)
+
+
+def words(text: str) -> Iterator[Word]:
+    """The words of ``text`` in order; an identifier comes whole first, then in parts."""
+    for chunk in _chunks(text):
+        yield from _split(chunk)
+
+
+def terms(text: str, language: Language | None = None) -> list[str]:
+    """The terms of a passage, in order, stop words included. ``language`` is detected when not given, English at last."""
+    language = language or detect_language(text) or "en"
+    return [term for chunk in _chunks(text) for term in _chunk_terms(chunk, language)]
+
+
+def is_stop_word(folded: str) -> bool:
+    """Whether a folded word says nothing about a topic in English or Portuguese."""
+    return folded in stopwords.ENGLISH or folded in stopwords.PORTUGUESE
+
+
+def topic_words(text: str) -> list[Word]:
+    """The distinct words of a question that carry its topic: stop words dropped, first occurrence kept.
+
+    A word in capitals that happens to be a stop word is kept when the text around it is not (``IT``, ``US``).
+    """
+    shouting = text.isupper()
+    seen: dict[str, Word] = {}
+    for word in words(text):
+        acronym = len(word.written) >= 2 and word.written.isupper() and not shouting
+        if (acronym or not is_stop_word(word.folded)) and word.folded not in seen:
+            seen[word.folded] = word
+    return list(seen.values())
