@@ -1,1 +1,18 @@
-"""What was said before?"""
+"""What was said before? Saved conversations, the event journal, search and checkpoints (DESIGN.md, "The rooms")."""
+
+from __future__ import annotations
+
+from chatls_core.sessions.conversation import Conversation, SessionError, SessionPage, SessionSummary
+from chatls_core.sessions.journal import END_KIND, Journal, OpenTurn
+from chatls_core.sessions.store import SessionStore
+
+__all__ = [
+    "END_KIND",
+    "Conversation",
+    "Journal",
+    "OpenTurn",
+    "SessionError",
+    "SessionPage",
+    "SessionStore",
+    "SessionSummary",
+]
