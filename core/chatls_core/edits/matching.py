@@ -1,0 +1,213 @@
+"""The ladder: where a block of lines stands in a file (issue 5, "Matching ladder").
+
+Each rung overlooks one more difference, and each counts only when exactly one place fits: a text that fits twice is
+for the model to tell apart, and a text that fits nowhere is not guessed from its first and last line. Blocks are found
+by turning every line into one character and searching the file as a string, so a search costs one pass at any rung,
+whatever the lines repeat.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from chatls_core.edits.indentation import IDENTITY, Shift, find_shift
+from chatls_core.edits.lines import Lines
+from chatls_core.edits.plan import Rung
+from chatls_core.edits.similarity import similar_places
+
+MAX_PLACES = 2000
+"""More places than this are not told apart; the search says that it is ambiguous."""
+
+_MAX_DISTINCT = 0x10FFFF
+_MAX_COMPARISONS = 200_000
+_BLANKS = re.compile(r"[^\S\r\n]+")
+
+_PUNCTUATION = str.maketrans(
+    {
+        **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u00b4\u0060", "'"),
+        **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb", '"'),
+        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d", "-"),
+        **dict.fromkeys(
+            "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000", " "
+        ),
+    }
+)
+_SPACELESS = str.maketrans(dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad", None))
+
+
+def fold_punctuation(text: str) -> str:
+    """``text`` with typographic quotes, dashes and spaces as their ASCII ones; offsets stay the same."""
+    return text if text.isascii() else text.translate(_PUNCTUATION)
+
+
+def _typography(line: str) -> str:
+    folded = line if line.isascii() else line.translate(_PUNCTUATION).translate(_SPACELESS).replace("\u2026", "...")
+    return _BLANKS.sub(" ", folded).strip()
+
+
+_KEYS: dict[Rung, Callable[[str], str]] = {
+    Rung.EXACT: str,
+    Rung.TRAILING_BLANKS: str.rstrip,
+    Rung.INDENTATION: str.strip,
+    Rung.TYPOGRAPHY: _typography,
+    Rung.BLANK_LINES: _typography,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Where a block stands: lines ``start``..``stop`` (half-open), by which rung, indented by which ``shift``.
+
+    ``pairs[i]`` is the file's line for the block's line ``i``, ``None`` for an empty line the file does not have.
+    """
+
+    start: int
+    stop: int
+    rung: Rung
+    shift: Shift
+    pairs: Sequence[int | None]
+
+
+class FileIndex:
+    """A file's lines, folded for each rung on first use. One index serves every search in the same text."""
+
+    def __init__(self, lines: Lines) -> None:
+        self.lines = lines
+        self._keys: dict[Rung, tuple[str, dict[str, str], list[int] | None]] = {}
+
+    def _folded(self, rung: Rung) -> tuple[str, dict[str, str], list[int] | None]:
+        """The file as one character per line, the characters by folded line, and the kept lines' numbers."""
+        made = self._keys.get(rung)
+        if made is None:
+            fold = _KEYS[rung]
+            alphabet: dict[str, str] = {}
+            kept: list[int] | None = [] if rung is Rung.BLANK_LINES else None
+            characters: list[str] = []
+            for number, content in enumerate(self.lines.contents):
+                key = fold(content)
+                if kept is not None:
+                    if not key:
+                        continue
+                    kept.append(number)
+                character = alphabet.get(key)
+                if character is None:
+                    character = alphabet[key] = chr(min(len(alphabet) + 1, _MAX_DISTINCT))
+                characters.append(character)
+            made = self._keys[rung] = ("".join(characters), alphabet, kept)
+        return made
+
+    def places(self, block: Sequence[str], rung: Rung) -> list[Match]:
+        """Every place where ``block`` stands by ``rung``, at most ``MAX_PLACES + 1`` of them, in order."""
+        if rung is Rung.SIMILAR:
+            return self._similar(block)
+        text, alphabet, kept = self._folded(rung)
+        fold = _KEYS[rung]
+        keys = [fold(line) for line in block]
+        own: Sequence[int] = range(len(block))
+        if kept is not None:
+            own = [i for i, key in enumerate(keys) if key]
+            keys = [keys[i] for i in own]
+        wanted = "".join(alphabet.get(key, "\0") for key in keys)
+        if not wanted or "\0" in wanted or len(alphabet) >= _MAX_DISTINCT:
+            return []
+        found: list[Match] = []
+        tries = MAX_PLACES if rung < Rung.INDENTATION else max(16, _MAX_COMPARISONS // len(own))
+        at = text.find(wanted)
+        while at >= 0 and len(found) <= MAX_PLACES:
+            if not tries:
+                # Looking on would take too long, and one place among unseen ones proves nothing.
+                return found if len(found) > 1 else []
+            tries -= 1
+            match = self._match(block, own, range(at, at + len(own)), kept, rung)
+            if match is not None:
+                found.append(match)
+            at = text.find(wanted, at + 1)
+        return found
+
+    def _match(
+        self, block: Sequence[str], own: Sequence[int], spots: Sequence[int], kept: Sequence[int] | None, rung: Rung
+    ) -> Match | None:
+        contents = self.lines.contents
+        numbers = spots if kept is None else [kept[spot] for spot in spots]
+        shift: Shift | None = IDENTITY
+        if rung >= Rung.INDENTATION:
+            shift = find_shift((block[i], contents[n]) for i, n in zip(own, numbers, strict=True))
+            if shift is None:
+                return None
+        if len(own) == len(block):
+            return Match(numbers[0], numbers[-1] + 1, rung, shift, numbers)
+        pairs: list[int | None] = [None] * len(block)
+        for i, number in zip(own, numbers, strict=True):
+            pairs[i] = number
+        self._pair_blanks(pairs)
+        present = [number for number in pairs if number is not None]
+        return Match(present[0], present[-1] + 1, rung, shift, pairs)
+
+    def _pair_blanks(self, pairs: list[int | None]) -> None:
+        """Give the block's empty lines the file's, in order, as far as the file has some at the same gap."""
+        contents = self.lines.contents
+        first = next(i for i, number in enumerate(pairs) if number is not None)
+        for i in range(first + 1, len(pairs)):
+            before = pairs[i - 1]
+            if (
+                pairs[i] is None
+                and before is not None
+                and before + 1 < len(contents)
+                and not contents[before + 1].strip()
+            ):
+                pairs[i] = before + 1
+        for i in range(first - 1, -1, -1):
+            after = pairs[i + 1]
+            if after is None or after == 0 or contents[after - 1].strip():
+                break
+            pairs[i] = after - 1
+
+    def _similar(self, block: Sequence[str]) -> list[Match]:
+        text, alphabet, kept = self._folded(Rung.BLANK_LINES)
+        assert kept is not None
+        own = [i for i, line in enumerate(block) if line.strip()]
+        folded = [_typography(block[i]) for i in own]
+        at = similar_places(
+            [alphabet.get(key, "\0") for key in folded],
+            folded,
+            text,
+            lambda spot: _typography(self.lines.contents[kept[spot]]),
+        )
+        matches = (self._match(block, own, range(spot, spot + len(own)), kept, Rung.SIMILAR) for spot in at)
+        return [match for match in matches if match is not None]
+
+    def blank_before(self, line: int) -> int:
+        """How many empty lines stand right before ``line``."""
+        count = 0
+        while line - count > 0 and not self.lines.contents[line - count - 1].strip():
+            count += 1
+        return count
+
+
+LADDER: tuple[Rung, ...] = (
+    Rung.EXACT,
+    Rung.TRAILING_BLANKS,
+    Rung.INDENTATION,
+    Rung.TYPOGRAPHY,
+    Rung.BLANK_LINES,
+    Rung.SIMILAR,
+)
+
+
+def find_block(index: FileIndex, block: Sequence[str], ladder: Sequence[Rung] = LADDER) -> list[Match]:
+    """The places of ``block`` by the first rung of ``ladder`` that has any: one is a match, more are ambiguous."""
+    for rung in ladder:
+        found = index.places(block, rung)
+        if found:
+            return found
+    return []
+
+
+def nearest(places: Sequence[Match], line: int) -> Match | None:
+    """The place that starts exactly at ``line`` (0-based), if any."""
+    starts = [place.start for place in places]
+    spot = bisect_left(starts, line)
+    return places[spot] if spot < len(places) and starts[spot] == line else None

@@ -1,0 +1,283 @@
+"""``str_replace``: JSON with the text to find and the text to put there (docs/edits.md)."""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
+
+from chatls_core.edits.diagnosis import ambiguous, not_found, quote
+from chatls_core.edits.errors import EditError, EditErrorKind
+from chatls_core.edits.indentation import carry_block
+from chatls_core.edits.lines import Lines, conform, dominant_newline, split_contents, to_lf, with_newlines
+from chatls_core.edits.matching import FileIndex, Match, fold_punctuation
+from chatls_core.edits.omissions import refuse_placeholders
+from chatls_core.edits.plan import Draft, Rung
+
+_EXAMPLE = '{"path": "src/app.py", "old_string": "text as it stands in the file", "new_string": "text to put there"}'
+_FENCE = re.compile(r"\A\s*```[\w-]*\n(.*?)\n?```\s*\Z", re.DOTALL)
+
+
+def _names(*names: str) -> AliasChoices:
+    return AliasChoices(*names)
+
+
+class _Replacement(BaseModel):
+    model_config = ConfigDict(extra="ignore", defer_build=True)
+
+    path: str | None = Field(None, validation_alias=_names("path", "file_path", "filePath", "filepath", "file"))
+    old: str = Field(validation_alias=_names("old_string", "oldString", "old_str", "old_text", "oldText"))
+    new: str = Field(validation_alias=_names("new_string", "newString", "new_str", "new_text", "newText"))
+    all: bool = Field(False, validation_alias=_names("replace_all", "replaceAll", "allow_multiple"))
+
+
+class _Many(BaseModel):
+    model_config = ConfigDict(extra="ignore", defer_build=True)
+
+    path: str | None = Field(None, validation_alias=_names("path", "file_path", "filePath", "filepath", "file"))
+    edits: list[_Replacement] = Field(min_length=1, validation_alias=_names("edits", "replacements"))
+
+
+def parse(edit: str) -> list[tuple[str, _Replacement]]:
+    """The replacements of an edit, each with its path. Raises :class:`EditError` that shows the right form."""
+    fenced = _FENCE.match(edit)
+    try:
+        data = json.loads(fenced[1] if fenced else edit, strict=False)
+    except (ValueError, RecursionError) as error:
+        raise EditError(
+            EditErrorKind.MALFORMED, f"The edit is not valid JSON ({error}). It has this form: {_EXAMPLE}"
+        ) from error
+    try:
+        if isinstance(data, list):
+            many = _Many(edits=[_Replacement.model_validate(item) for item in data])
+        elif isinstance(data, dict) and ("edits" in data or "replacements" in data):
+            many = _Many.model_validate(data)
+        else:
+            many = _Many(edits=[_Replacement.model_validate(data)])
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "the edit"
+        raise EditError(
+            EditErrorKind.MALFORMED, f"{where}: {first['msg'].lower()}. An edit has this form: {_EXAMPLE}"
+        ) from error
+    pairs: list[tuple[str, _Replacement]] = []
+    for item in many.edits:
+        path = item.path or many.path
+        if not path or not path.strip():
+            raise EditError(EditErrorKind.MALFORMED, f"The edit names no file. It has this form: {_EXAMPLE}")
+        pairs.append((path, item))
+    return pairs
+
+
+def named_paths(edit: str) -> tuple[str, ...]:
+    """The files an edit names, in order."""
+    return tuple(dict.fromkeys(path for path, _ in parse(edit)))
+
+
+def apply(draft: Draft, edit: str) -> None:
+    """Make the replacements in turn: a later one sees the text as the earlier ones left it."""
+    for path, item in parse(edit):
+        _replace(draft, path, item)
+
+
+def _replace(draft: Draft, path: str, item: _Replacement) -> None:
+    if not item.old:
+        _fill(draft, path, item)
+        return
+    key = draft.require(path)
+    text = draft.get(key)
+    assert text is not None
+    if item.old == item.new:
+        raise EditError(
+            EditErrorKind.NO_CHANGE,
+            f"old_string and new_string are the same, so {key} would not change. Say what the text should become.",
+            key,
+        )
+    refuse_placeholders(key, split_contents(item.new), split_contents(item.old))
+    draft.write(key, replace_text(draft, key, text, item.old, item.new, replace_all=item.all))
+
+
+def _fill(draft: Draft, path: str, item: _Replacement) -> None:
+    """An empty search creates a file or fills an empty one; in a file with text it would fit everywhere."""
+    key = draft.find(path) or draft.place_for_new(path)
+    text = draft.get(key)
+    if text:
+        raise EditError(
+            EditErrorKind.EMPTY_SEARCH,
+            f"old_string is empty, but {key} has text: say which text to replace. To insert, take the line next to the "
+            "place as old_string and that line with the new ones as new_string; to rewrite it all, use write_file.",
+            key,
+        )
+    refuse_placeholders(key, split_contents(item.new), ())
+    draft.write(key, item.new)
+
+
+def replace_text(draft: Draft, path: str, text: str, old: str, new: str, *, replace_all: bool) -> str:
+    """``text`` with ``old`` replaced by ``new`` where the ladder finds it. Raises :class:`EditError`."""
+    spans, rung = _spans(text, old)
+    if spans:
+        if len(spans) > 1 and not replace_all:
+            raise _several(path, text, old, [start for start, _ in spans])
+        return _put(draft, path, text, _apart(spans), old, new, rung)
+    if not replace_all:
+        done = _by_lines(draft, path, text, old, new)
+        if done is not None:
+            return done
+    raise not_found(path, f"old_string {quote(old)}", split_contents(text), split_contents(old), split_contents(new))
+
+
+def _several(path: str, text: str, old: str, starts: Sequence[int]) -> EditError:
+    lines = _line_numbers(text, starts)
+    return ambiguous(
+        path,
+        f"old_string {quote(old)}",
+        lines,
+        "Add the lines around the one you mean until it is the only one, or set replace_all to change all of them.",
+    )
+
+
+def _line_numbers(text: str, starts: Sequence[int]) -> list[int]:
+    offsets = [0]
+    for match in re.finditer(r"\r\n|\r|\n", text):
+        offsets.append(match.end())
+    return [bisect_right(offsets, start) for start in starts]
+
+
+def _occurrences(text: str, wanted: str) -> list[int]:
+    """Every start of ``wanted``, overlapping ones too; bounded, since a thousand are no more telling than two."""
+    starts: list[int] = []
+    at = text.find(wanted)
+    while at >= 0 and len(starts) < 100_000:
+        starts.append(at)
+        at = text.find(wanted, at + 1)
+    return starts
+
+
+def _apart(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The spans from the left without those that overlap one before them."""
+    kept: list[tuple[int, int]] = []
+    for span in spans:
+        if not kept or span[0] >= kept[-1][1]:
+            kept.append(span)
+    return kept
+
+
+def _spans(text: str, old: str) -> tuple[list[tuple[int, int]], Rung]:
+    """Where ``old`` stands as it is, or else apart from line endings, as offsets of ``text``."""
+    starts = _occurrences(text, old)
+    if starts:
+        return [(start, start + len(old)) for start in starts], Rung.EXACT
+    if "\r" in text or "\r" in old:
+        spans = _folded_spans(text, to_lf(text), to_lf(old))
+        if spans:
+            return spans, Rung.LINE_ENDINGS
+    return [], Rung.EXACT
+
+
+def _folded_spans(text: str, folded: str, wanted: str) -> list[tuple[int, int]]:
+    """The spans of ``wanted`` in ``folded``, which is ``text`` with ``\\r\\n`` as one character, as offsets of ``text``."""
+    starts = _occurrences(folded, wanted)
+    if not starts or len(folded) == len(text):
+        return [(start, start + len(wanted)) for start in starts]
+    # At the k-th two-character line end of the text, k characters have been folded away before it.
+    breaks = [match.start() - k for k, match in enumerate(re.finditer("\r\n", text))]
+
+    def original(offset: int) -> int:
+        return offset + bisect_right(breaks, offset - 1)
+
+    return [(original(start), original(start + len(wanted))) for start in starts]
+
+
+def _put(draft: Draft, path: str, text: str, spans: Sequence[tuple[int, int]], old: str, new: str, rung: Rung) -> str:
+    newline = dominant_newline(text, "")
+    literal = not newline or (rung is Rung.EXACT and "\r" in old) or ("\r" in new and "\r\n" not in new)
+    parts: list[str] = []
+    done = 0
+    for line, (start, stop) in zip(_line_numbers(text, [start for start, _ in spans]), spans, strict=True):
+        parts += (text[done:start], new if literal else conform(new, text[start:stop], newline))
+        done = stop
+        draft.report(path, line, rung)
+    parts.append(text[done:])
+    return "".join(parts)
+
+
+def _by_lines(draft: Draft, path: str, text: str, old: str, new: str) -> str | None:
+    """The tolerant rungs: whole lines, apart from blanks, indentation, typography, empty lines or a typing mistake."""
+    old, new = to_lf(old), to_lf(new)
+    while old.startswith("\n") and new.startswith("\n") and len(old) > 1:
+        old, new = old[1:], new[1:]
+    closed = old.endswith("\n")
+    block = split_contents(old)
+    if not any(line.strip() for line in block):
+        return None
+    lines = Lines.of(text)
+    index = FileIndex(lines)
+    for rung in (Rung.TRAILING_BLANKS, Rung.INDENTATION):
+        found = index.places(block, rung)
+        if found:
+            return _put_lines(draft, path, lines, block, found, old, new, closed)
+    if not (text.isascii() and old.isascii()):
+        spans = _folded_spans(text, fold_punctuation(to_lf(text)), fold_punctuation(old))
+        if len(spans) > 1:
+            raise _several(path, text, old, [start for start, _ in spans])
+        if spans:
+            return _put(draft, path, text, spans, old, new, Rung.TYPOGRAPHY)
+    for rung in (Rung.TYPOGRAPHY, Rung.BLANK_LINES, Rung.SIMILAR):
+        found = index.places(block, rung)
+        if found:
+            return _put_lines(draft, path, lines, block, found, old, new, closed)
+    return None
+
+
+def _put_lines(
+    draft: Draft,
+    path: str,
+    lines: Lines,
+    block: Sequence[str],
+    found: Sequence[Match],
+    old: str,
+    new: str,
+    closed: bool,
+) -> str | None:
+    if len(found) > 1:
+        raise ambiguous(
+            path,
+            f"old_string {quote(old)}, apart from blanks,",
+            [match.start + 1 for match in found],
+            "Copy the text exactly as it stands at the place you mean, with the lines around it.",
+        )
+    match = found[0]
+    first = next(i for i, line in enumerate(block) if line.strip())
+    spot = match.pairs[first]
+    assert spot is not None
+    wanted = new.split("\n")
+    moved = carry_block(match.shift, wanted, block[first], lines.contents[spot])
+    if moved is None:
+        raise EditError(
+            EditErrorKind.NOT_FOUND,
+            f"old_string {quote(old)} stands at line {match.start + 1} of {path} with another indentation, and "
+            "new_string is indented like neither: nothing was changed. Write both with the file's own indentation.",
+            path,
+        )
+    start = sum(map(len, lines.contents[: match.start])) + sum(map(len, lines.endings[: match.start]))
+    body = "".join(
+        c + e
+        for c, e in zip(lines.contents[match.start : match.stop], lines.endings[match.start : match.stop], strict=True)
+    )
+    ending = lines.endings[match.stop - 1]
+    if not closed or not ending:
+        body = body[: len(body) - len(ending)]
+        if closed and moved and not moved[-1]:
+            moved = moved[:-1]
+    text = "".join(c + e for c, e in zip(lines.contents, lines.endings, strict=True))
+    draft.report(path, match.start + 1, match.rung)
+    put = conform("\n".join(moved), body, lines.newline) if len(lines) > 1 or lines.terminated else "\n".join(moved)
+    return text[:start] + put + text[start + len(body) :]
+
+
+def create(text: str, newline: str) -> str:
+    """A new file's text in ``newline``."""
+    return with_newlines(text, newline)
