@@ -1,0 +1,264 @@
+"""Retries, cool-downs and the fallback chain: somebody always answers, and nobody answers twice (spec/agent.md §8.5).
+
+A failure is tried again only while nothing of the answer was seen. When one candidate gives up, the next one takes
+over, and says so with an :class:`Answering` event. A stream that breaks off after visible output raises: it is
+reported as cut, never repeated and never passed off as whole.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import time
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from chatls_core.llm.backend import Backend
+from chatls_core.llm.errors import cut_off, is_retryable
+from chatls_core.llm.events import Answering, ModelError, ModelEvent, Stopped, Usage, UsageReport
+from chatls_core.llm.messages import ModelRequest
+from chatls_core.llm.model import ModelInfo
+
+log = logging.getLogger(__name__)
+
+_BLAMES = frozenset({"auth", "rate_limit", "overloaded", "timeout", "network", "server", "model_not_found", "internal"})
+"""Failures that say something about the provider; the others are about the request."""
+
+LONGEST_WAIT = 30.0
+"""Seconds one request may spend waiting between attempts; a service that asks for more has failed for now."""
+
+_FALLBACK_ATTEMPTS = 2
+"""Attempts per candidate when another one is ready to answer."""
+
+
+class Sleep(Protocol):
+    """Waits; a test passes its own."""
+
+    async def __call__(self, seconds: float, /) -> None: ...
+
+
+@dataclass(frozen=True)
+class RetryRules:
+    """Times in seconds. ``attempts`` counts the first one too."""
+
+    attempts: int = 5
+    initial: float = 1.0
+    longest: float = LONGEST_WAIT
+
+
+@dataclass
+class CoolDowns:
+    """How long each provider rests after failures: ``base * 2**(failures-1)``, at most ``longest`` seconds.
+
+    A refused key rests for the longest time at once. A success forgets everything.
+    """
+
+    base: float = 30.0
+    longest: float = 300.0
+    clock: Callable[[], float] = time.monotonic
+    _failures: dict[str, int] = field(default_factory=dict)
+    _until: dict[str, float] = field(default_factory=dict)
+    _why: dict[str, str] = field(default_factory=dict)
+
+    def failed(self, provider: str, error: ModelError) -> None:
+        """Count one failed request of a provider (not every attempt)."""
+        if error.kind not in _BLAMES:
+            return
+        failures = self._failures[provider] = self._failures.get(provider, 0) + 1
+        # The exponent is capped: 2**1100 is no float.
+        rest = self.longest if error.kind == "auth" else min(self.longest, self.base * 2.0 ** min(failures - 1, 60))
+        self._until[provider] = self.clock() + max(rest, min(error.retry_after or 0.0, self.longest))
+        self._why[provider] = str(error)
+
+    def succeeded(self, provider: str) -> None:
+        """Forget a provider's failures."""
+        for table in (self._failures, self._until, self._why):
+            table.pop(provider, None)
+
+    def remaining(self, provider: str) -> float:
+        """Seconds a provider still rests, 0 when it is awake."""
+        return max(0.0, self._until.get(provider, 0.0) - self.clock())
+
+    def why(self, provider: str) -> str:
+        """What the last failure was."""
+        return self._why.get(provider, "")
+
+    def clear(self) -> None:
+        """Wake everyone: keys or addresses have changed."""
+        for table in (self._failures, self._until, self._why):
+            table.clear()
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One provider and model that may answer.
+
+    ``backend`` raises ``ModelError`` where none can be had. ``prepare`` puts the user's settings for this provider
+    into a request, ``price`` adds the cost to its usage.
+    """
+
+    provider: str
+    model: str
+    backend: Callable[[], Backend]
+    info: Callable[[], ModelInfo]
+    prepare: Callable[[ModelRequest], ModelRequest] = lambda request: request
+    price: Callable[[Usage], Usage] = lambda usage: usage
+
+
+class ChainModel:
+    """The model the rest of the core talks to: one preferred candidate and those that stand in for it."""
+
+    def __init__(
+        self,
+        candidates: Sequence[Candidate],
+        *,
+        rules: RetryRules,
+        cooldowns: CoolDowns,
+        sleep: Sleep = asyncio.sleep,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        if not candidates:
+            raise ValueError("a chain needs a candidate")
+        self._candidates = tuple(candidates)
+        self._rules = rules
+        self._cooldowns = cooldowns
+        self._sleep = sleep
+        self._jitter = jitter
+
+    @property
+    def provider(self) -> str:
+        """The preferred provider."""
+        return self._candidates[0].provider
+
+    @property
+    def model(self) -> str:
+        """The preferred model."""
+        return self._candidates[0].model
+
+    @property
+    def info(self) -> ModelInfo:
+        """Facts about the preferred model."""
+        return self._candidates[0].info()
+
+    def __repr__(self) -> str:
+        return f"ChainModel({', '.join(f'{c.provider}/{c.model}' for c in self._candidates)})"
+
+    async def count_tokens(self, request: ModelRequest) -> int | None:
+        """Input tokens by the preferred provider's own count; ``None`` where it has none or cannot say now."""
+        first = self._candidates[0]
+        try:
+            asked = first.prepare(request)
+            return await first.backend().count_tokens(asked, request.model or first.model, first.info())
+        except ModelError as error:
+            log.info("no token count from %s: %s", first.provider, error)
+            return None
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        """Ask; see :class:`chatls_core.llm.model.Model`."""
+        order, because = self._order()
+        first_error: ModelError | None = None
+        for position, candidate in enumerate(order):
+            others = order[position + 1 :]
+            asked = request
+            if request.model and candidate is not self._candidates[0]:
+                asked = replace(request, model="")
+            try:
+                async with aclosing(self._answer(candidate, asked, because, bool(others))) as events:
+                    async for event in events:
+                        yield event
+                return
+            except _Failed as failure:
+                error = failure.error
+                first_error = first_error or error
+                if failure.visible or not _moves_on(error, candidate, others):
+                    raise error from error.__cause__
+                because = f"{candidate.provider}: {error}"
+                log.warning("%s could not answer (%s), the next one is asked: %s", candidate.provider, error.kind, error)
+        assert first_error is not None
+        raise first_error
+
+    def _order(self) -> tuple[list[Candidate], str]:
+        """Who is asked in turn, and why not the preferred one first: those at rest come last, soonest awake first."""
+        awake = [c for c in self._candidates if not self._cooldowns.remaining(c.provider)]
+        resting = [c for c in self._candidates if c not in awake]
+        resting.sort(key=lambda c: self._cooldowns.remaining(c.provider))
+        order = awake + resting
+        preferred = self._candidates[0]
+        if order[0] is preferred:
+            return order, ""
+        return order, f"{preferred.provider}: {self._cooldowns.why(preferred.provider)}"
+
+    async def _answer(
+        self, candidate: Candidate, request: ModelRequest, because: str, replaceable: bool
+    ) -> AsyncGenerator[ModelEvent, None]:
+        """One candidate's answer with its retries. Raises :class:`_Failed`."""
+        attempts = min(self._rules.attempts, _FALLBACK_ATTEMPTS) if replaceable else self._rules.attempts
+        waited = 0.0
+        attempt = 0
+        model = request.model or candidate.model
+        request = candidate.prepare(request)
+        yield Answering(candidate.provider, model, because)
+        while True:
+            attempt += 1
+            visible = False
+            try:
+                finished = False
+                async with aclosing(candidate.backend().stream(request, model, candidate.info())) as events:
+                    async for event in events:
+                        if isinstance(event, UsageReport):
+                            yield UsageReport(candidate.price(event.usage))
+                            continue
+                        finished = isinstance(event, Stopped)
+                        visible = visible or not finished
+                        if finished:
+                            self._cooldowns.succeeded(candidate.provider)
+                        yield event
+                if not finished:
+                    raise cut_off_by(candidate)
+                return
+            except ModelError as error:
+                wait = self._wait(error, attempt)
+                if visible or attempt >= attempts or not is_retryable(error) or waited + wait > self._rules.longest:
+                    self._cooldowns.failed(candidate.provider, error)
+                    raise _Failed(error, visible) from error
+                if error.kind == "timeout" and attempt >= 2:
+                    # Two full waits for a silent service are enough of the user's time.
+                    self._cooldowns.failed(candidate.provider, error)
+                    raise _Failed(error, visible) from error
+                log.info("%s: %s; attempt %d in %.1f s", candidate.provider, error, attempt + 1, wait)
+                waited += wait
+                await self._sleep(wait)
+
+    def _wait(self, error: ModelError, attempt: int) -> float:
+        """Seconds before the next attempt: what the service asks for, else doubling with jitter."""
+        backoff = self._rules.initial * 2.0 ** (attempt - 1) * (0.5 + self._jitter() / 2)
+        return max(error.retry_after, 0.0) if error.retry_after is not None else backoff
+
+
+class _Failed(Exception):
+    """A candidate gave up; ``visible`` says that part of its answer was already shown."""
+
+    def __init__(self, error: ModelError, visible: bool) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.visible = visible
+
+
+def cut_off_by(candidate: Candidate) -> ModelError:
+    """The error for a backend that ended without saying why."""
+    from chatls_core.llm.endpoint import Endpoint
+
+    return cut_off(Endpoint(candidate.provider, ""))
+
+
+def _moves_on(error: ModelError, candidate: Candidate, others: Sequence[Candidate]) -> bool:
+    """Whether the next candidate should be asked after this failure."""
+    if not others:
+        return False
+    if error.kind == "context_overflow":
+        window = candidate.info().window
+        return any(other.info().window > window for other in others)
+    return error.kind in _BLAMES or error.kind == "no_provider"
