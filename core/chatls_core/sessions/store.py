@@ -10,15 +10,15 @@ from __future__ import annotations
 import logging
 import secrets
 import threading
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from chatls_core.config import Sessions
 from chatls_core.llm.messages import Message
-from chatls_core.sessions import names
+from chatls_core.sessions import history, names
+from chatls_core.sessions.catalog import Catalog
 from chatls_core.sessions.conversation import (
     Conversation,
     SessionError,
@@ -26,13 +26,15 @@ from chatls_core.sessions.conversation import (
     SessionSummary,
     title_of,
 )
-from chatls_core.sessions.document import NotASessionError, Ours, Renderer, SessionDocument, as_utc, parse
-from chatls_core.sessions.message_codec import FOREIGN_ID, fingerprint
-from chatls_core.store import PLAIN, REAL, Clock, FileSystem, Signature, UnopenableError, atomic_write_bytes
+from chatls_core.sessions.document import Ours, Renderer, SessionDocument
+from chatls_core.sessions.files import SessionFiles
+from chatls_core.sessions.indexing import SessionIndex, summary_of
+from chatls_core.sessions.message_codec import FOREIGN_ID
+from chatls_core.sessions.recall import recall_block
+from chatls_core.sessions.search import SessionHit, SessionSearch
+from chatls_core.store import REAL, Clock, FileSystem, Signature, atomic_write_bytes
 
 logger = logging.getLogger(__name__)
-
-_LOCK_TIMEOUT_SECONDS = 30.0
 
 
 def new_id() -> str:
@@ -40,13 +42,23 @@ def new_id() -> str:
     return secrets.token_hex(6)
 
 
+@dataclass(frozen=True, slots=True)
+class Deleted:
+    """A deleted session; ``token`` brings it back."""
+
+    id: str
+    name: str
+    token: str
+
+
 @dataclass(slots=True)
 class _Known:
-    """What we know of a session's file: its state when we last read or wrote it, and which messages we held then.
+    """What we know of a session's file: its state when we last read or wrote it, and what we held then.
 
     ``others`` tells whether it holds messages that our conversation does not: another program's, kept beside ours.
     """
 
+    name: str
     signature: Signature | None = None
     held: frozenset[str] = frozenset()
     version: int = 2
@@ -54,6 +66,8 @@ class _Known:
     ours_extra: dict[str, object] = field(default_factory=dict)
     renderer: Renderer = field(default_factory=Renderer)
     others: bool = False
+    named: bool = False
+    title: str = ""
     saved: tuple[Message, ...] = ()
     saved_state: tuple[object, ...] = ()
 
@@ -80,10 +94,6 @@ class _Known:
         self.saved_state = _state_of(conversation)
 
 
-class _DamagedError(Exception):
-    """A session's file does not parse."""
-
-
 class SessionStore:
     """Saved conversations. All methods block (call them in a thread), are thread-safe and safe between processes."""
 
@@ -99,8 +109,11 @@ class SessionStore:
         self.folder = folder
         self.settings = settings
         self._clock = clock
-        self._fs = fs
         self._make_id = make_id
+        self._fs = fs
+        self._files = SessionFiles(folder, fs)
+        self._index = SessionIndex(self._files, Catalog(self._files.own / "index.sqlite3"))
+        self._search = SessionSearch(self._index.catalog)
         self._guard = threading.RLock()
         self._known: dict[str, _Known] = {}
 
@@ -117,12 +130,12 @@ class SessionStore:
                 return found
             now = self._clock()
             if name:
-                stem = self._free_name_for_person(name)
+                stem = self._name_for_person(name)
             elif session_id:
-                stem = self._free_name(names.from_id(session_id))
+                stem = self._files.free_name(names.from_id(session_id))
             else:
-                stem = self._free_name(names.machine_made(now, self._make_id()))
-            return Conversation(id=session_id or stem, name=stem, title="", created=now, updated=now, named=bool(name))
+                stem = self._files.free_name(names.machine_made(now, self._make_id()))
+            return Conversation(session_id or stem, stem, "", created=now, updated=now, named=bool(name))
 
     def get(self, session_id: str) -> Conversation | None:
         """The saved conversation with this id or name; ``None`` when there is none.
@@ -131,14 +144,14 @@ class SessionStore:
         be opened, with the file as it was.
         """
         with self._guard:
-            path = self._find(session_id)
-            if path is None:
+            name = self._find(session_id)
+            document, signature = self._files.read_safely(name) if name else (None, None)
+            if name is None or document is None:
                 return None
-            document, signature = self._read_safely(path)
-            if document is None:
-                return None
-            conversation = self._conversation(path.stem, document, session_id)
-            self._note(conversation, document, signature)
+            conversation = self._conversation(name, document)
+            known = self._known[conversation.id] = _Known(name, signature, named=conversation.named)
+            known.read_from(document)
+            known.remember(conversation)
             return conversation
 
     def load(self, name: str) -> Conversation:
@@ -157,14 +170,19 @@ class SessionStore:
         Raises :class:`SessionError` when the file cannot be opened, :class:`OSError` when it cannot be written.
         """
         with self._guard:
+            known = self._known.get(conversation.id)
+            if known is None:
+                known = self._known[conversation.id] = _Known(conversation.name, named=conversation.named)
+            # A rename may have gone past a copy of the conversation that the turn still holds: the store knows best.
+            conversation.name = known.name
+            conversation.named = known.named = known.named or conversation.named
+            conversation.title = conversation.title or known.title
             self._complete(conversation)
             if not conversation.messages or not (self.settings.autosave or explicit or conversation.named):
                 return
-            known = self._known.setdefault(conversation.id, _Known())
-            if not known.changed(conversation) and self._fs.signature(self._path(conversation.name)) == known.signature:
+            if not known.changed(conversation) and self._files.signature(known.name) == known.signature:
                 return
-            self._fs.make_folder(self.folder)
-            with self._lock():
+            with self._files.lock():
                 self._write(conversation, known)
             known.remember(conversation)
 
@@ -176,14 +194,13 @@ class SessionStore:
         """
         with self._guard:
             known = self._known.get(conversation.id)
-            path = self._path(conversation.name)
-            if known is None or (self._fs.signature(path) == known.signature and not known.others):
+            if known is None or (self._files.signature(known.name) == known.signature and not known.others):
                 return False
-            document, signature = self._read_safely(path)
+            document, signature = self._files.read_safely(known.name)
             if document is None:
                 return False
-            disk = _aligned(document.messages, conversation.messages)
-            united = _unite(conversation.messages, disk, known.held)
+            disk = history.aligned(document.messages, conversation.messages)
+            united = history.unite(conversation.messages, disk, known.held)
             known.signature = signature
             known.read_from(document)
             known.held = frozenset(m.id for m in disk)
@@ -195,104 +212,180 @@ class SessionStore:
             conversation.forget_prefix()
             return True
 
+    # -- all conversations ------------------------------------------------------------------------------------------
+
     def list(self, *, limit: int = 50, offset: int = 0) -> SessionPage:
-        """Saved conversations, the most recently used first."""
-        summaries = []
-        for path in self._files():
-            document = self._peek(path)
-            if document is not None:
-                summaries.append(self._summary(path.stem, document))
-        summaries.sort(key=lambda s: (s.updated is not None, s.updated, s.name), reverse=True)
-        return SessionPage(tuple(summaries[offset : offset + limit]), len(summaries))
+        """Saved conversations, the most recently used first; those without a date last."""
+        self._index.sync()
+        sessions, total = self._index.catalog.page(limit, offset)
+        return SessionPage(tuple(sessions), total)
 
-    # -- files ------------------------------------------------------------------------------------------------------
+    def rename(self, session_id: str, name: str) -> SessionSummary:
+        """Give a saved conversation a name a person chose; it then never expires. Its id stays.
 
-    def _lock(self) -> AbstractContextManager[None]:
-        return self._fs.lock(self.folder / ".sessions.lock", _LOCK_TIMEOUT_SECONDS)
-
-    def _path(self, name: str) -> Path:
-        return self.folder / f"{name}.json"
-
-    def _files(self) -> Sequence[Path]:
-        return [p for p in self._fs.list(self.folder) if p.suffix == ".json" and names.is_valid(p.stem)]
-
-    def _find(self, session_id: str) -> Path | None:
-        """The file of a session by id, else by name."""
-        direct: Path | None = None
-        for stem in dict.fromkeys((names.from_id(session_id), session_id)):
-            if names.is_valid(stem) and self._fs.signature(self._path(stem)) is not None:
-                direct = self._path(stem)
-                document = self._peek(direct)
-                if document is None or document.ours.id in ("", session_id):
-                    return direct
-        for path in self._files():
-            document = self._peek(path)
-            if document is not None and document.ours.id == session_id:
-                return path
-        return direct
-
-    def _read(self, path: Path) -> tuple[SessionDocument | None, Signature | None]:
-        """The document and the state of the file it was read from; nothing where there is no file.
-
-        Raises :class:`SessionError` for a file that cannot be opened, :class:`_DamagedError` for one that does not
-        parse.
+        Raises :class:`SessionError` when there is none, the name is taken or has no usable character.
         """
-        try:
-            signature = self._fs.signature(path)
-            if signature is None:
-                return None, None
-            return parse(PLAIN.decode(path.name, self._fs.read(path))), signature
-        except FileNotFoundError:
-            return None, None
-        except (UnopenableError, NotASessionError) as error:
-            raise SessionError(f"The session {path.stem!r} cannot be opened: {error}") from error
-        except ValueError as error:
-            raise _DamagedError(str(error)) from error
-        except OSError as error:
-            raise SessionError(f"The session {path.stem!r} cannot be read: {error}") from error
+        with self._guard:
+            conversation = self.load(session_id)
+            known = self._known[conversation.id]
+            wanted = name.strip()
+            if names.from_person(wanted) != conversation.name:
+                stem = self._name_for_person(wanted, instead_of=conversation.name)
+                with self._files.lock():
+                    self._fs.replace(self._files.path(conversation.name), self._files.path(stem))
+                if stem != wanted:
+                    conversation.title = wanted
+                known.name, known.title = stem, conversation.title
+                known.signature = self._files.signature(stem)
+                self._index.forget(conversation.name)
+            conversation.named = known.named = True
+            known.saved = ()
+            self.save(conversation)
+            return self._summary(conversation)
 
-    def _peek(self, path: Path) -> SessionDocument | None:
-        """The document, or none where it cannot be read; the file stays as it is."""
-        try:
-            return self._read(path)[0]
-        except (SessionError, _DamagedError) as error:
-            logger.info("%s is left out: %s", path.name, error)
-            return None
+    def fork(self, session_id: str, *, name: str = "", messages: Sequence[Message] | None = None) -> Conversation:
+        """A copy of a saved conversation with an id of its own, saved at once.
 
-    def _read_or_set_aside(self, path: Path) -> tuple[SessionDocument | None, Signature | None]:
-        """Like :meth:`_read`; a damaged file is moved away and counts as none. Only under the lock."""
-        try:
-            return self._read(path)
-        except _DamagedError as error:
-            keep = path.with_name(path.name + ".corrupt")
-            number = 1
-            while self._fs.signature(keep) is not None:
-                keep = path.with_name(f"{path.name}.corrupt-{number}")
-                number += 1
-            self._fs.replace(path, keep)
-            logger.warning("The session file %s does not parse (%s); it is kept as %s", path.name, error, keep.name)
-            return None, None
+        ``messages`` are taken instead of the conversation's own (a checkpoint's, for example).
+        Raises :class:`SessionError` when there is none or the name is taken.
+        """
+        with self._guard:
+            origin = self.load(session_id)
+            copy = self.create(name=name)
+            copy.title = origin.title
+            copy.created, copy.dated = origin.created, origin.dated
+            copy.messages = list(origin.messages if messages is None else messages)
+            if messages is None:
+                # The same text for the same history: the copy's first request finds the origin's prompt cache.
+                copy.system, copy.system_key = origin.system, origin.system_key
+            copy.carried = dict(origin.carried)
+            copy.state = {**origin.state, "forkedFrom": origin.id}
+            self.save(copy, explicit=True)
+            return copy
 
-    def _read_safely(self, path: Path) -> tuple[SessionDocument | None, Signature | None]:
-        """Like :meth:`_read_or_set_aside`, taking the lock only for a damaged file."""
-        try:
-            return self._read(path)
-        except _DamagedError:
-            with self._lock():
-                return self._read_or_set_aside(path)
+    def delete(self, session_id: str) -> Deleted:
+        """Delete a saved conversation; :meth:`undelete` brings it back.
+
+        Raises :class:`SessionError` when there is none.
+        """
+        with self._guard:
+            name = self._find(session_id)
+            if name is None:
+                raise SessionError(f"There is no saved session {session_id!r}.")
+            document = self._files.peek(name)
+            with self._files.lock():
+                token = self._files.discard(name)
+            identity = (document.ours.id if document else "") or name
+            self._known.pop(identity, None)
+            self._index.forget(name)
+            return Deleted(identity, name, token)
+
+    def undelete(self, token: str) -> SessionSummary:
+        """Bring a deleted conversation back. Raises :class:`SessionError` when it is gone for good."""
+        with self._guard:
+            with self._files.lock():
+                name = self._files.bring_back(token)
+            self._index.forget(name)
+            return self._summary(self.load(name))
+
+    def expire(self, *, keep_ids: Collection[str] = ()) -> list[Deleted]:
+        """Delete (recoverably) machine-named conversations that are too old or too many (spec/memory.md §15.1).
+
+        ``keep_ids`` are conversations in use. One without a known date never expires by age.
+        """
+        with self._guard:
+            self._index.sync()
+            sessions, _ = self._index.catalog.page(-1)
+            machine = [s for s in sessions if not s.named]
+            oldest = self._clock() - timedelta(days=self.settings.ttl_days) if self.settings.ttl_days else None
+            gone = [
+                s
+                for place, s in enumerate(machine)
+                if s.id not in keep_ids
+                and (
+                    place >= self.settings.keep or (oldest is not None and s.updated is not None and s.updated < oldest)
+                )
+            ]
+            return [self.delete(s.name) for s in gone]
+
+    # -- search -----------------------------------------------------------------------------------------------------
+
+    def search(
+        self,
+        query: str,
+        *,
+        date_from: datetime | None = None,
+        date_to: datetime | None = None,
+        as_of: datetime | None = None,
+        limit: int = 10,
+        snippets: int = 3,
+    ) -> list[SessionHit]:
+        """The best conversations for a question, best first, with dated snippets; see :class:`SessionSearch`."""
+        self._index.sync(passages=True)
+        return self._search.search(
+            query,
+            now=self._clock(),
+            date_from=date_from,
+            date_to=date_to,
+            as_of=as_of,
+            limit=limit,
+            snippets=snippets,
+        )
+
+    def recall_block(self, text: str, *, exclude: str, now: datetime) -> str:
+        """The ``[SESSION RECALL]`` block for what the user wrote; empty when nothing earlier bears on it.
+
+        ``exclude`` is the id or name of the conversation it is for. Spec/memory.md §9.4.
+        """
+        self._index.sync(passages=True)
+        excluded = {exclude, self._index.catalog.name_of(exclude) or exclude}
+        return recall_block(self._search, self._index.catalog, text, exclude=excluded, now=now)
+
+    def index_all(self) -> None:
+        """Read everything into the search index and return when done (searches otherwise do so as they go)."""
+        self._index.sync(passages=True, wait=True)
+
+    def index_progress(self) -> tuple[int, int]:
+        """How many saved conversations can be searched, and how many there are."""
+        return self._index.progress()
+
+    def close(self) -> None:
+        """Let go of the index; the store must not be used afterwards."""
+        self._index.close()
+
+    # -- inner ------------------------------------------------------------------------------------------------------
+
+    def _find(self, session_id: str) -> str | None:
+        """The name under which a session is saved: by id, else by name."""
+        if (known := self._known.get(session_id)) is not None and self._files.signature(known.name) is not None:
+            return known.name
+        stem = names.from_id(session_id)
+        if self._files.signature(stem) is not None:
+            document = self._files.peek(stem)
+            if document is None or document.ours.id in ("", session_id):
+                return stem
+        self._index.sync()
+        if (name := self._index.catalog.name_of(session_id)) is not None:
+            return name
+        by_name = names.is_valid(session_id) and self._files.signature(session_id) is not None
+        return session_id if by_name else None
 
     def _write(self, conversation: Conversation, known: _Known) -> None:
-        path = self._path(conversation.name)
+        """Unite with the file and replace it. Under the folder's lock."""
+        signature = self._files.signature(known.name)
+        if signature is None and known.signature is not None:
+            self._follow_rename(conversation, known)
+            signature = self._files.signature(known.name)
         messages: Sequence[Message] = conversation.messages
-        unchanged = self._fs.signature(path) == known.signature and not known.others
-        disk = None if unchanged else self._read_or_set_aside(path)[0]
+        unchanged = signature == known.signature and not known.others
+        disk = None if unchanged else self._files.read_or_set_aside(known.name)[0]
         if disk is not None:
-            if disk.ours.id not in ("", conversation.id):
-                conversation.name = self._free_name(conversation.name)
-                self._write(conversation, known)
-                return
-            messages = _unite(messages, _aligned(disk.messages, messages), known.held)
-            known.read_from(disk)
+            if disk.ours.id not in ("", conversation.id) or (not disk.ours.id and known.signature is None):
+                conversation.name = known.name = self._files.free_name(known.name)
+                disk = None
+            else:
+                messages = history.unite(messages, history.aligned(disk.messages, messages), known.held)
+                known.read_from(disk)
         ours = Ours(
             id=conversation.id,
             created=conversation.created if conversation.dated else None,
@@ -305,41 +398,41 @@ class SessionStore:
             **known.ours_extra,
         )
         document = SessionDocument(conversation.title, tuple(messages), ours, known.version, known.extra)
-        atomic_write_bytes(path, known.renderer.render(document), fs=self._fs)
-        known.signature = self._fs.signature(path)
+        before = self._index.folder_state()
+        atomic_write_bytes(self._files.path(known.name), known.renderer.render(document), fs=self._fs)
+        known.signature = self._files.signature(known.name)
         known.others = len(messages) > len(conversation.messages)
+        self._index.saved(known.name, document, known.signature, before)
 
-    def _free_name(self, stem: str) -> str:
-        """``stem``, or it with a number where a file of that name exists (upper and lower case alike)."""
-        taken = {p.stem.casefold() for p in self._files()}
-        candidate = stem
-        number = 2
-        while candidate.casefold() in taken:
-            candidate = f"{stem}-{number}"
-            number += 1
-        return candidate
+    def _follow_rename(self, conversation: Conversation, known: _Known) -> None:
+        """Another process renamed the session (then its file is ours) or deleted it (then it is written anew)."""
+        self._index.forget(known.name)
+        self._index.sync()
+        if (name := self._index.catalog.name_of(conversation.id)) is not None:
+            conversation.name = known.name = name
+        else:
+            known.signature = None
+            known.held = frozenset()
 
-    def _free_name_for_person(self, wanted: str) -> str:
+    def _name_for_person(self, wanted: str, *, instead_of: str = "") -> str:
         stem = names.from_person(wanted.strip())
         if not stem:
             raise SessionError(f"{wanted!r} has no letter or digit to make a file name of.")
-        if self._free_name(stem) != stem:
+        if stem.casefold() != instead_of.casefold() and self._files.free_name(stem) != stem:
             raise SessionError(f"A session named {stem!r} exists already; choose another name.")
         return stem
 
-    # -- documents and conversations --------------------------------------------------------------------------------
-
-    def _conversation(self, stem: str, document: SessionDocument, session_id: str) -> Conversation:
-        summary = self._summary(stem, document)
-        now = self._clock()
+    def _conversation(self, name: str, document: SessionDocument) -> Conversation:
+        summary = summary_of(name, document)
         ours = document.ours
+        now = self._clock()
         return Conversation(
-            id=ours.id or stem,
-            name=stem,
+            id=summary.id,
+            name=name,
             title=summary.title,
-            created=summary.created or summary.updated or now,
-            updated=summary.updated or summary.created or now,
-            messages=_unique(document.messages, self._make_id),
+            created=summary.created or now,
+            updated=summary.updated or now,
+            messages=history.unique(document.messages, self._make_id),
             system=tuple(ours.system),
             system_key=ours.system_key,
             carried=dict(ours.carried),
@@ -349,95 +442,30 @@ class SessionStore:
         )
 
     @staticmethod
-    def _summary(stem: str, document: SessionDocument) -> SessionSummary:
-        ours = document.ours
-        times = [m.time for m in document.messages if m.time is not None]
-        created = as_utc(ours.created) or names.date_in(stem) or (min(times) if times else None)
-        updated = as_utc(ours.updated) or (max(times) if times else None) or created
+    def _summary(conversation: Conversation) -> SessionSummary:
+        dated = conversation.dated
         return SessionSummary(
-            id=ours.id or stem,
-            name=stem,
-            title=document.title or title_of(list(document.messages)),
-            created=created,
-            updated=updated,
-            messages=len(document.messages),
-            named=ours.named if ours.named is not None else not names.is_machine_made(stem),
+            conversation.id,
+            conversation.name,
+            conversation.title,
+            conversation.created if dated else None,
+            conversation.updated if dated else None,
+            len(conversation.messages),
+            conversation.named,
         )
 
-    def _note(self, conversation: Conversation, document: SessionDocument, signature: Signature | None) -> None:
-        known = self._known.setdefault(conversation.id, _Known())
-        known.signature = signature
-        known.read_from(document)
-        known.remember(conversation)
-
     def _complete(self, conversation: Conversation) -> None:
-        """Give messages their ids and times; a repeated id is replaced."""
-        seen: set[str] = set()
-        latest: datetime | None = None
-        for index, message in enumerate(conversation.messages):
-            if not message.id or message.id in seen:
-                message = replace(message, id=self._make_id())
+        """Give messages their ids and times, the conversation its title and its last time."""
+        messages = history.unique(conversation.messages, self._make_id)
+        for index, message in enumerate(messages):
             if message.time is None and not message.id.startswith(FOREIGN_ID):
-                message = replace(message, time=self._clock())
+                messages[index] = replace(message, time=self._clock())
+        for index, message in enumerate(messages):
             if message is not conversation.messages[index]:
                 conversation.messages[index] = message
-            seen.add(message.id)
-            if message.time is not None:
-                latest = message.time if latest is None else max(latest, message.time)
-        if latest is not None:
-            conversation.updated = latest
+        conversation.updated = max((m.time for m in messages if m.time is not None), default=conversation.updated)
         if not conversation.title:
             conversation.title = title_of(conversation.messages)
-
-
-def _unique(messages: Sequence[Message], make_id: Callable[[], str]) -> list[Message]:
-    """The messages with ids of their own each (a hand-edited file may repeat one)."""
-    seen: set[str] = set()
-    unique = []
-    for message in messages:
-        if message.id in seen:
-            message = replace(message, id=make_id())
-        seen.add(message.id)
-        unique.append(message)
-    return unique
-
-
-def _aligned(disk: Sequence[Message], ours: Sequence[Message]) -> list[Message]:
-    """The disk's messages as ours where another program dropped our keys but kept what was said."""
-    waiting: dict[str, list[Message]] = {}
-    ids = {m.id for m in disk}
-    for message in ours:
-        if message.id not in ids:
-            waiting.setdefault(fingerprint(message), []).append(message)
-    aligned = []
-    for message in disk:
-        same = waiting.get(fingerprint(message)) if message.id.startswith(FOREIGN_ID) else None
-        aligned.append(same.pop(0) if same else message)
-    return aligned
-
-
-def _unite(ours: Sequence[Message], disk: Sequence[Message], held: frozenset[str]) -> list[Message]:
-    """Both histories in one: what either side added stays, what either side took away goes.
-
-    ``held`` are the ids we had when we last read or wrote the file. What the other side added stands behind the message
-    it followed there.
-    """
-    on_disk = {m.id for m in disk}
-    mine = {m.id for m in ours}
-    united = [m for m in ours if m.id in on_disk or m.id not in held]
-    place = {m.id: index for index, m in enumerate(united)}
-    inserts: dict[int, list[Message]] = {}
-    at = -1
-    for message in disk:
-        if message.id in place:
-            at = place[message.id]
-        elif message.id not in mine and message.id not in held:
-            inserts.setdefault(at, []).append(message)
-    result = list(inserts.get(-1, ()))
-    for index, message in enumerate(united):
-        result.append(message)
-        result.extend(inserts.get(index, ()))
-    return result
 
 
 def _state_of(conversation: Conversation) -> tuple[object, ...]:

@@ -1,0 +1,146 @@
+"""The folder of session files: reading, setting damaged ones aside, deleting so that it can be taken back."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from chatls_core.sessions import names
+from chatls_core.sessions.conversation import SessionError
+from chatls_core.sessions.document import NotASessionError, SessionDocument, parse
+from chatls_core.store import PLAIN, FileSystem, Signature, UnopenableError
+
+logger = logging.getLogger(__name__)
+
+_LOCK_TIMEOUT_SECONDS = 30.0
+
+
+class DamagedError(Exception):
+    """A session's file does not parse."""
+
+
+class SessionFiles:
+    """Session files by name (the file's stem). ``own`` is a hidden folder of ours for what is no session."""
+
+    def __init__(self, folder: Path, fs: FileSystem) -> None:
+        self.folder = folder
+        self.own = folder / ".chatls"
+        self.fs = fs
+
+    def path(self, name: str) -> Path:
+        """The file of a session."""
+        return self.folder / f"{name}.json"
+
+    def signature(self, name: str) -> Signature | None:
+        """The state of a session's file; ``None`` when there is none."""
+        return self.fs.signature(self.path(name))
+
+    def lock(self) -> AbstractContextManager[None]:
+        """The lock under which session files are written, between processes. Makes the folders."""
+        self.fs.make_folder(self.own)
+        return self.fs.lock(self.own / "sessions.lock", _LOCK_TIMEOUT_SECONDS)
+
+    def scan(self) -> Iterator[tuple[str, Signature]]:
+        """Names and states of all session files. Reads only the folder, so that ten thousand cost milliseconds."""
+        try:
+            with os.scandir(self.folder) as entries:
+                for entry in entries:
+                    name, suffix = entry.name[:-5], entry.name[-5:]
+                    if suffix == ".json" and names.is_valid(name):
+                        try:
+                            stat = entry.stat()
+                        except FileNotFoundError:
+                            continue  # deleted since the folder was read
+                        yield name, Signature(stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
+        except FileNotFoundError:
+            return
+
+    def read(self, name: str) -> tuple[SessionDocument | None, Signature | None]:
+        """The document and the state of the file it was read from; nothing where there is no file.
+
+        Raises :class:`SessionError` for a file that cannot be opened, :class:`DamagedError` for one that does not
+        parse.
+        """
+        path = self.path(name)
+        try:
+            signature = self.fs.signature(path)
+            if signature is None:
+                return None, None
+            return parse(PLAIN.decode(path.name, self.fs.read(path))), signature
+        except FileNotFoundError:
+            return None, None
+        except (UnopenableError, NotASessionError) as error:
+            raise SessionError(f"The session {name!r} cannot be opened: {error}") from error
+        except (ValueError, RecursionError) as error:
+            raise DamagedError(str(error)) from error
+        except OSError as error:
+            raise SessionError(f"The session {name!r} cannot be read: {error}") from error
+
+    def peek(self, name: str) -> SessionDocument | None:
+        """The document, or none where it cannot be read; the file stays as it is."""
+        try:
+            return self.read(name)[0]
+        except (SessionError, DamagedError) as error:
+            logger.info("The session file of %s is left out: %s", name, error)
+            return None
+
+    def read_or_set_aside(self, name: str) -> tuple[SessionDocument | None, Signature | None]:
+        """Like :meth:`read`; a damaged file is renamed to ``.corrupt`` and counts as none. Only under the lock."""
+        try:
+            return self.read(name)
+        except DamagedError as error:
+            path = self.path(name)
+            keep = self._free(path.with_name(path.name + ".corrupt"))
+            self.fs.replace(path, keep)
+            logger.warning("The session file %s does not parse (%s); it is kept as %s", path.name, error, keep.name)
+            return None, None
+
+    def read_safely(self, name: str) -> tuple[SessionDocument | None, Signature | None]:
+        """Like :meth:`read_or_set_aside`, taking the lock only for a damaged file."""
+        try:
+            return self.read(name)
+        except DamagedError:
+            with self.lock():
+                return self.read_or_set_aside(name)
+
+    def free_name(self, stem: str) -> str:
+        """``stem``, or it with a number where a file of that name exists (upper and lower case alike)."""
+        taken = {name.casefold() for name, _ in self.scan()}
+        candidate = stem
+        number = 2
+        while candidate.casefold() in taken:
+            candidate = f"{stem}-{number}"
+            number += 1
+        return candidate
+
+    def discard(self, name: str) -> str:
+        """Move a session's file to our trash and return its name there. Only under the lock."""
+        trash = self.own / "trash"
+        self.fs.make_folder(trash)
+        keep = self._free(trash / f"{name}.json.deleted")
+        self.fs.replace(self.path(name), keep)
+        return keep.name
+
+    def bring_back(self, discarded: str) -> str:
+        """Move a file out of the trash under its old name (or that with a number); only under the lock.
+
+        Raises :class:`SessionError` when it is not there.
+        """
+        source = self.own / "trash" / Path(discarded).name
+        stem = source.name.partition(".json.deleted")[0]
+        if not names.is_valid(stem) or self.fs.signature(source) is None:
+            raise SessionError("That deleted session is gone; it can no longer be brought back.")
+        name = self.free_name(stem)
+        self.fs.replace(source, self.path(name))
+        return name
+
+    def _free(self, path: Path) -> Path:
+        candidate = path
+        number = 1
+        while self.fs.signature(candidate) is not None:
+            candidate = path.with_name(f"{path.name}-{number}")
+            number += 1
+        return candidate

@@ -1,0 +1,77 @@
+"""What of a conversation can be found: its messages in pieces of about a paragraph (spec/memory.md §15.2)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from chatls_core.llm.messages import Message, TextPart, ToolResultPart
+
+PASSAGE_CHARS = 1200
+"""Most characters of one passage."""
+
+_PER_MESSAGE = 25
+"""Most passages of one message: a pasted log must not fill the index."""
+
+_TOOL_CHARS = 600
+"""Characters of a tool's output that can be found; output floods every ranking otherwise."""
+
+Source = Literal["user", "assistant", "tool", "summary"]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPassage:
+    """A findable piece of one message. ``key`` changes when the text does; ``time`` is ``None`` where none is known."""
+
+    key: str
+    message_id: str
+    source: Source
+    text: str
+    time: datetime | None
+
+
+def passages_of(messages: Sequence[Message], fallback: datetime | None) -> list[SessionPassage]:
+    """The passages of a conversation in order. ``fallback`` dates messages that have no time of their own.
+
+    What we put into the prompt ourselves (turn contexts, notices) is left out: it was not said by anybody.
+    """
+    found: list[SessionPassage] = []
+    for message in messages:
+        for number, (source, text) in enumerate(_texts(message)):
+            digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+            found.append(
+                SessionPassage(f"{message.id}:{number}:{digest}", message.id, source, text, message.time or fallback)
+            )
+    return found
+
+
+def _texts(message: Message) -> Iterator[tuple[Source, str]]:
+    if message.kind in ("turn_context", "notice"):
+        return
+    source: Source = "summary" if message.kind == "summary" else message.role
+    said = "\n".join(p.text for p in message.parts if isinstance(p, TextPart)) if message.kind != "tool_result" else ""
+    for piece in _pieces(said)[:_PER_MESSAGE]:
+        yield source, piece
+    for part in message.parts:
+        if isinstance(part, ToolResultPart) and (output := part.text.strip()):
+            yield "tool", f"{part.name}: {output[:_TOOL_CHARS]}" if part.name else output[:_TOOL_CHARS]
+
+
+def _pieces(text: str) -> list[str]:
+    """The text cut at paragraphs, lines or words into pieces of at most :data:`PASSAGE_CHARS` characters."""
+    pieces: list[str] = []
+    rest = text.strip()
+    while len(rest) > PASSAGE_CHARS:
+        at = max(rest.rfind(mark, PASSAGE_CHARS // 2, PASSAGE_CHARS) for mark in ("\n\n", "\n", ". "))
+        if at < 0:
+            at = rest.rfind(" ", PASSAGE_CHARS // 2, PASSAGE_CHARS)
+        if at < 0:
+            at = PASSAGE_CHARS - 1
+        pieces.append(rest[: at + 1].strip())
+        rest = rest[at + 1 :].strip()
+    if rest:
+        pieces.append(rest)
+    return [p for p in pieces if p]

@@ -1,0 +1,97 @@
+"""What a search over past conversations asks for: words, exact phrases, words to leave out, a window of time."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+
+from chatls_core.text import stopwords, tokenizer
+
+_PHRASE = re.compile(r"(?<!\S)(-?)[\"“]([^\"”]+)[\"”]")
+_LEFT_OUT = re.compile(r"(?<!\S)-([^\W\d_][\w.-]*)")
+
+_ABOUT_TALKING = frozenset(
+    {
+        *("session", "sessions", "conversation", "conversations", "chat", "chats"),
+        *("previous", "last", "earlier", "yesterday", "today", "ago", "week", "month"),
+        *("sessao", "sessoes", "conversa", "conversas", "anterior", "anteriores", "ultima", "ultimo"),
+        *("ontem", "hoje", "semana", "mes"),
+    }
+)
+"""Words that say *when or where* something was said, not what (spec/memory.md §15.2)."""
+
+
+@dataclass(frozen=True, slots=True)
+class WantedWord:
+    """One word of the question, as written, and the index terms that count as it (its stem in each language)."""
+
+    written: str
+    terms: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question taken apart. ``start`` and ``end`` bound when it was said (half-open, aware)."""
+
+    words: tuple[WantedWord, ...]
+    phrases: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    start: datetime | None = None
+    end: datetime | None = None
+
+    @property
+    def terms(self) -> list[str]:
+        """All index terms to look for, in a fixed order."""
+        return sorted({t for word in self.words for t in word.terms})
+
+    @property
+    def timed(self) -> bool:
+        """Whether a window of time was asked for."""
+        return self.start is not None or self.end is not None
+
+
+def understand(text: str, now: datetime) -> Question:
+    """Take a question apart. Relative time expressions count from ``now``.
+
+    ``"quoted words"`` must stand so in the conversation, ``-word`` or ``-"quoted words"`` must not.
+    """
+    phrases = tuple(tokenizer.fold(p) for sign, p in _PHRASE.findall(text) if not sign)
+    left_out = tuple(tokenizer.fold(p) for sign, p in _PHRASE.findall(text) if sign)
+    rest = _PHRASE.sub(lambda m: " " if m[1] else f" {m[2]} ", text)
+    left_out += tuple(tokenizer.fold(w) for w in _LEFT_OUT.findall(rest))
+    rest = _LEFT_OUT.sub(" ", rest)
+    windows = _windows(rest, now)
+    start = end = None
+    if windows:
+        start = min(w.start for w in windows)
+        end = max(w.end for w in windows)
+        for window in sorted(windows, key=lambda w: w.span, reverse=True):
+            rest = rest[: window.span[0]] + " " + rest[window.span[1] :]
+    words = wanted_words(rest)
+    if not words:
+        # A phrase of common words only ("to be or not to be") must still be found by something.
+        words = tuple(_wanted(word) for phrase in phrases for word in tokenizer.words(phrase))
+    return Question(words, phrases, left_out, start, end)
+
+
+def _windows(text: str, now: datetime):  # temporary
+    try:
+        from chatls_core.text import time_expressions
+    except ImportError:
+        return []
+    return time_expressions.find(text, now)
+
+
+def wanted_words(text: str) -> tuple[WantedWord, ...]:
+    """The words of a text that tell its topic; words that only frame a question about the past are left out."""
+    found = []
+    for word in tokenizer.topic_words(text):
+        if word.folded in _ABOUT_TALKING or word.folded in stopwords.FRAMING:
+            continue
+        found.append(_wanted(word))
+    return tuple(found)
+
+
+def _wanted(word: tokenizer.Word) -> WantedWord:
+    return WantedWord(word.written, frozenset({tokenizer.stem(word.folded, "en"), tokenizer.stem(word.folded, "pt")}))

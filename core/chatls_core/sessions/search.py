@@ -1,0 +1,264 @@
+"""Search over saved conversations: by best passage, each conversation once, dates in sight (spec/memory.md §15.2).
+
+A conversation counts by its best passage, not by the sum of its mentions: a marathon session that touches every word
+must not hide the short one that holds the answer. How much of the question a passage covers weighs as much as how well
+it scores; neighbouring passages and further mentions add a little.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from chatls_core.sessions.catalog import Catalog, Found
+from chatls_core.sessions.conversation import SessionSummary
+from chatls_core.sessions.passages import Source
+from chatls_core.sessions.question import Question, WantedWord, understand
+from chatls_core.text import cut, tokenizer
+
+SNIPPET_CHARS = 240
+"""Most characters of one snippet."""
+
+_CANDIDATES = 400
+"""Passages looked at closely."""
+
+_NEIGHBOUR = 0.3
+"""What the passages next to one add to its score."""
+
+_FURTHER = 0.15
+"""What each further passage of the same conversation adds, halving."""
+
+_FRESH = 0.1
+"""How much more a conversation of this week counts than an old one."""
+
+_WEIGHTS: dict[str, float] = {"user": 1.0, "assistant": 1.0, "summary": 0.8, "tool": 0.6}
+
+_SAME = 0.85
+"""Share of common words from which two passages say the same (a forked conversation repeats its origin)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """A part of a message that matched. ``time`` is when it was said, ``None`` where no date is known."""
+
+    message_id: str
+    source: Source
+    time: datetime | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionHit:
+    """A conversation that was found.
+
+    ``matches`` counts its matching messages, ``coverage`` (0 to 1) is the share of the question's information in its
+    best passage and ``words`` how many of its words stand there, ``why`` says what matched.
+    """
+
+    session: SessionSummary
+    score: float
+    coverage: float
+    words: int
+    matches: int
+    snippets: tuple[Snippet, ...]
+    why: str
+
+
+@dataclass(slots=True)
+class _Scored:
+    found: Found
+    score: float
+    coverage: float
+    words: frozenset[str]
+
+
+class SessionSearch:
+    """Answers questions from a :class:`~chatls_core.sessions.catalog.Catalog`."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+
+    def search(
+        self,
+        query: str,
+        *,
+        now: datetime,
+        date_from: datetime | None = None,
+        date_to: datetime | None = None,
+        as_of: datetime | None = None,
+        limit: int = 10,
+        snippets: int = 3,
+    ) -> list[SessionHit]:
+        """The best conversations for a question in words, best first.
+
+        Only what was said in ``[date_from, date_to)`` counts. ``as_of`` answers as of that moment: later messages do
+        not exist and "last week" counts from there. A time expression in the query narrows the window too; where
+        nothing was said in it, the whole time is searched. A query without a topic gives the most recent conversations.
+        """
+        question = understand(query, as_of or now)
+        end = _earlier(date_to, as_of)
+        if question.timed:
+            start, last = _later(date_from, question.start), _earlier(end, question.end)
+            if found := self.answer(question, now=as_of or now, start=start, end=last, limit=limit, snippets=snippets):
+                return found
+        return self.answer(question, now=as_of or now, start=date_from, end=end, limit=limit, snippets=snippets)
+
+    def answer(
+        self,
+        question: Question,
+        *,
+        now: datetime,
+        start: datetime | None = None,
+        end: datetime | None = None,
+        limit: int = 10,
+        snippets: int = 3,
+        only: Sequence[str] | None = None,
+        exclude: Collection[str] = (),
+        sources: Collection[Source] | None = None,
+    ) -> list[SessionHit]:
+        """Like :meth:`search` for a question already taken apart; its own window is not applied.
+
+        ``only`` and ``exclude`` are names of sessions, ``sources`` kinds of passages.
+        """
+        if not question.words and not question.phrases:
+            recent = self._catalog.recent(limit + len(exclude), start=start, end=end)
+            return [SessionHit(s, 0.0, 0.0, 0, 0, (), "recent") for s in recent if s.name not in exclude][:limit]
+        terms = question.terms
+        counts, total = self._catalog.frequencies(terms)
+        information = {w.written: _information(w, counts, total) for w in question.words}
+        found = self._catalog.match(terms, _CANDIDATES, start=start, end=end, only=only)
+        found = [
+            f
+            for f in found
+            if f.session not in exclude and (sources is None or f.source in sources) and _allowed(f, question)
+        ]
+        sessions = self._catalog.summaries(list(dict.fromkeys(f.session for f in found)))
+        by_session: dict[str, list[_Scored]] = {}
+        for scored in _scored(found, question, information):
+            if scored.found.session in sessions:
+                by_session.setdefault(scored.found.session, []).append(scored)
+        hits = [
+            (_hit(sessions[name], passages, question, now, snippets), passages[0])
+            for name, passages in by_session.items()
+        ]
+        hits.sort(key=lambda pair: pair[0].score, reverse=True)
+        return _distinct(hits, limit)
+
+
+def _information(word: WantedWord, counts: dict[str, int], total: int) -> float:
+    """How telling a word is, in nats; never negative."""
+    containing = sum(counts.get(t, 0) for t in word.terms)
+    return math.log(1 + (total - min(containing, total) + 0.5) / (containing + 0.5))
+
+
+def _scored(found: Sequence[Found], question: Question, information: dict[str, float]) -> list[_Scored]:
+    """Passages with their final scores, best first."""
+    whole = sum(information.values()) or 1.0
+    scored = []
+    for passage in found:
+        words = frozenset(w.written for w in question.words if w.terms & passage.terms)
+        coverage = sum(information[w] for w in words) / whole
+        scored.append(_Scored(passage, passage.score * _WEIGHTS[passage.source], coverage, words))
+    own = {(s.found.session, s.found.place): s.score for s in scored}
+    for item in scored:
+        name, place = item.found.session, item.found.place
+        around = own.get((name, place - 1), 0.0) + own.get((name, place + 1), 0.0)
+        item.score = (item.score + _NEIGHBOUR * around) * (0.5 + item.coverage)
+    scored.sort(key=lambda s: s.score, reverse=True)
+    return scored
+
+
+def _hit(
+    session: SessionSummary, passages: Sequence[_Scored], question: Question, now: datetime, snippets: int
+) -> SessionHit:
+    best = passages[0]
+    score = best.score + sum(p.score * _FURTHER * 0.5**n for n, p in enumerate(passages[1:5]))
+    said = best.found.time or session.updated
+    if said is not None:
+        weeks = max((now - said).total_seconds(), 0.0) / 604_800
+        score *= 1 + _FRESH / (1 + weeks)
+    shown: list[_Scored] = []
+    for passage in passages:
+        if len(shown) == snippets:
+            break
+        if all(passage.found.message_id != s.found.message_id and not _same(passage.found, s.found) for s in shown):
+            shown.append(passage)
+    matched = dict.fromkeys(w.written for w in question.words if any(w.written in p.words for p in passages))
+    return SessionHit(
+        session=session,
+        score=score,
+        coverage=best.coverage,
+        words=len(best.words),
+        matches=len({p.found.message_id for p in passages}),
+        snippets=tuple(_snippet(p.found, question) for p in shown),
+        why="words: " + ", ".join(matched) if matched else "phrase",
+    )
+
+
+def _distinct(hits: Sequence[tuple[SessionHit, _Scored]], limit: int) -> list[SessionHit]:
+    """The best ``limit`` hits, each with something of its own to say."""
+    kept: list[tuple[SessionHit, _Scored]] = []
+    for hit, best in hits:
+        if len(kept) == limit:
+            break
+        if not any(_same(best.found, other.found) for _, other in kept):
+            kept.append((hit, best))
+    return [hit for hit, _ in kept]
+
+
+def _same(one: Found, other: Found) -> bool:
+    if one.text == other.text:
+        return True
+    union = len(one.terms | other.terms)
+    return len(one.terms) > 8 and len(one.terms & other.terms) / union >= _SAME
+
+
+def _allowed(found: Found, question: Question) -> bool:
+    if not question.phrases and not question.left_out:
+        return True
+    folded = tokenizer.fold(found.text)
+    return all(_stands_in(p, folded) for p in question.phrases) and not any(
+        _stands_in(p, folded) for p in question.left_out
+    )
+
+
+def _stands_in(phrase: str, folded: str) -> bool:
+    """Whether a phrase stands in a text as whole words, blanks alike."""
+    pattern = r"\s+".join(map(re.escape, phrase.split()))
+    return re.search(rf"(?<!\w){pattern}(?!\w)", folded) is not None
+
+
+def _snippet(found: Found, question: Question) -> Snippet:
+    return Snippet(found.message_id, found.source, found.time, excerpt(found.text, question, SNIPPET_CHARS))
+
+
+def excerpt(text: str, question: Question, limit: int) -> str:
+    """At most ``limit`` characters of a text around where most of the question's words stand, on one line."""
+    line = " ".join(text.split())
+    if len(line) <= limit:
+        return line
+    wanted = {t for word in question.words for t in word.terms}
+    places = [m.start() for m in re.finditer(r"\w+", line) if _counts(m.group(), wanted)]
+    room = limit - 2
+    best = max(places, key=lambda p: sum(p <= q < p + room for q in places), default=0)
+    start = max(0, min(best - room // 6, len(line) - room))
+    if start:
+        start = line.find(" ", start) + 1 or start
+    head = "…" if start else ""
+    return head + cut.by_chars(line[start:], limit - len(head))
+
+
+def _counts(word: str, wanted: Collection[str]) -> bool:
+    folded = tokenizer.fold(word)
+    return tokenizer.stem(folded, "en") in wanted or tokenizer.stem(folded, "pt") in wanted
+
+
+def _later(one: datetime | None, other: datetime | None) -> datetime | None:
+    return max(one, other) if one and other else one or other
+
+
+def _earlier(one: datetime | None, other: datetime | None) -> datetime | None:
+    return min(one, other) if one and other else one or other
