@@ -1,4 +1,4 @@
-"""Turn documents into items within the caps: the nearest text stays whole, farther text gives way (spec §18.1 row 32)."""
+"""Fit items into the caps: the nearest text stays whole, farther text gives way (spec/memory.md §18.1 row 32)."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ def fit_hierarchy(items: Sequence[InstructionItem], limit: int) -> tuple[list[In
 
 
 def fit_whole(
-    items: Sequence[InstructionItem], priority: Sequence[int], limit: int
+    items: Sequence[InstructionItem], nearness: Sequence[int], limit: int
 ) -> tuple[list[InstructionItem], list[InstructionItem]]:
-    """Those of ``items`` that fit into ``limit`` bytes, most important (lowest ``priority``) first, and the others.
+    """Those of ``items`` that fit into ``limit`` bytes, nearest (highest ``nearness``) first, and the others.
 
     Items are taken whole or not at all, so that an item's text never depends on its company. Order is kept.
     """
-    order = sorted(range(len(items)), key=lambda i: (priority[i], i))
+    order = sorted(range(len(items)), key=lambda i: (-nearness[i], i))
     used = 0
     taken: set[int] = set()
     for index in order:

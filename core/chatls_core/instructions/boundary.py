@@ -6,15 +6,10 @@ even be looked at), and again with every symbolic link resolved (spec/memory.md 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-
-def is_within(path: str, folder: str) -> bool:
-    """Whether absolute ``path`` is ``folder`` or lies below it; a name that merely starts with dots is no escape."""
-    path, folder = os.path.normcase(path), os.path.normcase(folder)
-    return path == folder or path.startswith(folder if folder.endswith(os.sep) else folder + os.sep)
+from chatls_core.instructions import pathtext
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +23,12 @@ class Boundary:
     def of(cls, folders: Iterable[str]) -> Boundary:
         """The boundary around ``folders``."""
         unique = tuple(dict.fromkeys(folders))
-        return cls(unique, tuple(dict.fromkeys(os.path.realpath(f) for f in unique)))
+        return cls(unique, tuple(dict.fromkeys(pathtext.real(f) for f in unique)))
 
     def admits_as_written(self, path: str) -> bool:
         """Whether normalised ``path`` lies inside, without looking at the disk."""
-        return any(is_within(path, f) for f in self.written) or any(is_within(path, f) for f in self.real)
+        return any(pathtext.is_within(path, folder) for folder in (*self.written, *self.real))
 
     def admits(self, real: str) -> bool:
         """Whether the link-free path ``real`` lies inside."""
-        return any(is_within(real, f) for f in self.real)
+        return any(pathtext.is_within(real, f) for f in self.real)

@@ -18,6 +18,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
+from chatls_core.instructions import pathtext
+
 log = logging.getLogger(__name__)
 
 READ_LIMIT = 256 * 1024
@@ -118,7 +120,7 @@ class FileTable:
     def check(self) -> set[str]:
         """Look at everything again; the paths whose content, presence or entries differ."""
         dirty: set[str] = set()
-        os_stat = os.stat
+        os_stat = pathtext.stat
         for path, entry in self._entries.items():
             try:
                 s = os_stat(path)
@@ -142,7 +144,7 @@ class FileTable:
         entry = self._entries.get(path)
         if entry is None:
             signature = _signature(path)
-            entry = _Entry(path, signature, _is_racy(signature), os.path.realpath(path) if signature else path)
+            entry = _Entry(path, signature, _is_racy(signature), pathtext.real(path) if signature else path)
             self._entries[path] = entry
         return entry
 
@@ -156,7 +158,7 @@ class FileTable:
         before = _used(entry)
         entry.signature = _signature(entry.path)
         entry.racy = _is_racy(entry.signature)
-        entry.real = os.path.realpath(entry.path) if entry.signature else entry.path
+        entry.real = pathtext.real(entry.path) if entry.signature else entry.path
         if entry.content is not None:
             self._load(entry)
         if entry.probed is not None:
@@ -182,7 +184,7 @@ def _fingerprint(content: FileText | Unreadable | None) -> object:
 
 def _signature(path: str) -> Signature | None:
     try:
-        s = os.stat(path)
+        s = pathtext.stat(path)
     except (OSError, ValueError):
         return None
     return s.st_mtime_ns, s.st_ctime_ns, s.st_size, s.st_ino, s.st_dev
@@ -199,7 +201,7 @@ def _is_racy(signature: Signature | None) -> bool:
 
 def _exists(folder: str, name: str) -> bool:
     try:
-        os.lstat(os.path.join(folder, name))  # noqa: PTH118 - strings are three times faster, and this is the hot path
+        pathtext.lstat(pathtext.join(folder, name))
     except (OSError, ValueError):
         return False
     return True
@@ -207,7 +209,7 @@ def _exists(folder: str, name: str) -> bool:
 
 def _is_folder(path: str) -> bool:
     try:
-        return stat.S_ISDIR(os.stat(path).st_mode)
+        return stat.S_ISDIR(pathtext.stat(path).st_mode)
     except (OSError, ValueError):
         return False
 
@@ -232,7 +234,7 @@ def _list(folder: str) -> tuple[str, ...]:
 def _read(path: str, real: str) -> tuple[FileText | Unreadable, Signature | None]:
     """Read the file behind ``real``. The signature is taken before the bytes, so a later write always shows."""
     try:
-        mode = os.stat(real).st_mode
+        mode = pathtext.stat(real).st_mode
         if stat.S_ISDIR(mode):
             return Unreadable("folder", "it is a folder"), None
         if not stat.S_ISREG(mode):

@@ -27,8 +27,8 @@ def hidden_characters(text: str) -> list[re.Match[str]]:
 class InstructionDocument:
     """A file ready for the prompt.
 
-    ``text`` is "" when it says nothing. ``limited`` is the size in bytes before its own cap cut it. ``used`` maps every
-    path whose text is inside to a fingerprint of that text; ``looked_at`` holds every path the result rests on.
+    ``text`` is "" when it says nothing. ``full_bytes`` is the size of the whole text before a cap cut it. ``used``
+    pairs every path whose text is inside with its fingerprint; ``looked_at`` holds every path the result rests on.
     """
 
     path: str

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from chatls_core.instructions import caps
+from chatls_core.instructions import caps, pathtext
 from chatls_core.instructions.boundary import Boundary
 from chatls_core.instructions.disk import FileTable, FileText, Unreadable
 from chatls_core.instructions.imports import ImportReference, find_imports, resolve
@@ -19,9 +18,13 @@ MOST_IMPORTS = 1000
 
 @dataclass(frozen=True, slots=True)
 class Expanded:
-    """A file's text with its imports in place, the imports met, and every path the result rests on."""
+    """A file's text with its imports in place, the imports met, and every path the result rests on.
+
+    ``line_ends`` gives for each line of the file the size in bytes of the expanded text up to its end.
+    """
 
     text: str
+    line_ends: tuple[int, ...]
     imports: tuple[ImportRecord, ...]
     sources: frozenset[str]
     looked_at: frozenset[str]
@@ -36,6 +39,7 @@ class _Walk:
     records: list[ImportRecord] = field(default_factory=list)
     sources: set[str] = field(default_factory=set)
     looked_at: set[str] = field(default_factory=set)
+    line_ends: list[int] = field(default_factory=list)
 
 
 def expand(table: FileTable, path: str, content: FileText, text: str, boundary: Boundary) -> Expanded:
@@ -45,12 +49,14 @@ def expand(table: FileTable, path: str, content: FileText, text: str, boundary: 
     """
     walk = _Walk(table, boundary, {content.identity}, [content.identity], [], {path}, {path})
     expanded = _expand(walk, path, text, 0)
-    return Expanded(expanded, tuple(walk.records), frozenset(walk.sources), frozenset(walk.looked_at))
+    return Expanded(
+        expanded, tuple(walk.line_ends), tuple(walk.records), frozenset(walk.sources), frozenset(walk.looked_at)
+    )
 
 
 def _expand(walk: _Walk, path: str, text: str, depth: int) -> str:
     references = find_imports(text)
-    if not references:
+    if not references and depth:
         return text
     by_line: dict[int, list[ImportReference]] = {}
     for reference in references:
@@ -67,6 +73,8 @@ def _expand(walk: _Walk, path: str, text: str, depth: int) -> str:
                 pieces.append(imported)
         out.extend(pieces)
         size += sum(caps.size(piece) + 1 for piece in pieces)
+        if not depth:
+            walk.line_ends.append(size)
     return "\n".join(out)
 
 
@@ -80,12 +88,12 @@ def _import(walk: _Walk, importing: str, reference: ImportReference, depth: int,
         at = len(walk.records)
         text = _expand(walk, target, outcome.text.strip(), depth + 1)
         walk.stack.pop()
-        cut = caps.cut(text, FILE_LIMIT, caps.file_note(os.path.basename(target), outcome.size_bytes))  # noqa: PTH119
+        cut = caps.cut(text, FILE_LIMIT, caps.file_note(pathtext.base(target), outcome.size_bytes))
         lost = max(0, caps.size(text) - caps.size(cut)) + (outcome.size_bytes - caps.size(outcome.text)
                                                            if outcome.truncated else 0)
         record = _record(importing, reference, target, "expanded", "", outcome.size_bytes, lost)
         walk.records.insert(at, record)
-        return f"<!-- import {caps.shown(os.path.basename(target))} -->\n{cut}"  # noqa: PTH119
+        return f"<!-- import {caps.shown(pathtext.base(target))} -->\n{cut}"
     assert isinstance(outcome, tuple)
     walk.records.append(_record(importing, reference, target, *outcome))
     return None
@@ -124,6 +132,6 @@ def _record(
     cut_bytes: int = 0,
 ) -> ImportRecord:
     return ImportRecord(
-        Path(importing), reference.line, reference.path, Path(target) if target else None, status, reason,
-        size_bytes, cut_bytes,
+        Path(importing), reference.line, reference.start, reference.end, reference.path,
+        Path(target) if target else None, status, reason, size_bytes, cut_bytes,
     )

@@ -1,20 +1,20 @@
 """What one folder contributes: its AGENTS file and companion, the other bootstrap files, its rules.
 
-Which file is chosen: ``AGENTS.override.md``, else ``AGENTS.md``, ``CHATCLI.md``, ``CLAUDE.md``, the first that can be read
-and is not blank (spec/memory.md §1.3). A blank file hides nothing; a file of comments only is empty on purpose.
+Which file is chosen: ``AGENTS.override.md``, else ``AGENTS.md``, ``CHATCLI.md``, ``CLAUDE.md``, the first that can be
+read and is not blank (spec/memory.md §1.3). A blank file hides nothing; a file of comments only is empty on purpose.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from chatls_core.instructions import pathtext
 from chatls_core.instructions.boundary import Boundary
 from chatls_core.instructions.disk import FileTable, Unreadable
 from chatls_core.instructions.documents import admitted
 from chatls_core.instructions.imports import is_blank
-from chatls_core.instructions.model import BOOTSTRAP_NAMES
+from chatls_core.instructions.model import BOOTSTRAP_NAMES, ReportStatus
 from chatls_core.instructions.rules import GLOBAL_RULES, RULE_DEPTH, RULE_FOLDERS, Dialect, rule_name
 
 OVERRIDE = "AGENTS.override.md"
@@ -31,7 +31,7 @@ NOISE = frozenset({
     ".git", ".hg", ".svn", ".venv", "venv", "node_modules", "bower_components", "site-packages", "__pycache__", ".tox",
     ".nox", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".gradle", ".terraform", ".next", ".nuxt", ".cache", ".idea",
 })
-"""Folders whose files were not written by the people of this workspace (or by nobody): no instructions come from them."""
+"""Folders whose files the people of this workspace did not write: no instructions come from them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +48,13 @@ class Skipped:
     """A file that exists but does not take part: ``kind`` and the reason."""
 
     path: str
-    kind: str
+    kind: ReportStatus
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """The instruction files of one folder; ``rules`` weakest dialect first; ``looked_at`` are the paths this rests on."""
+    """The instruction files of one folder, rules weakest dialect first; ``looked_at`` are the paths this rests on."""
 
     path: str
     agents: str | None
@@ -65,7 +65,7 @@ class Folder:
     looked_at: frozenset[str]
 
 
-def survey(table: FileTable, path: str, boundary: Boundary, *, bootstrap: bool, is_global: bool = False) -> Folder:
+def survey(table: FileTable, path: str, boundary: Boundary, *, bootstrap: bool, global_folder: str = "") -> Folder:
     """Look into the folder ``path``; ``bootstrap`` also looks for SOUL.md and companions."""
     looked_at = {path}
     skipped: list[Skipped] = []
@@ -73,11 +73,11 @@ def survey(table: FileTable, path: str, boundary: Boundary, *, bootstrap: bool, 
 
     def readable(name: str) -> str | None:
         """The path of ``name`` if it has text; what stands in the way is noted."""
-        full = os.path.join(path, name)  # noqa: PTH118 - strings throughout this hot path
+        full = pathtext.join(path, name)
         looked_at.add(full)
         content = admitted(table, full, boundary)
         if isinstance(content, Unreadable):
-            kind = "refused" if content.reason.startswith("it is a link") else "unreadable"
+            kind: ReportStatus = "refused" if content.reason.startswith("it is a link") else "unreadable"
             skipped.append(Skipped(full, kind, content.reason))
             return None
         if is_blank(content.text):
@@ -90,7 +90,7 @@ def survey(table: FileTable, path: str, boundary: Boundary, *, bootstrap: bool, 
     for name in AGENTS_NAMES:
         if name not in present:
             continue
-        full = os.path.join(path, name)  # noqa: PTH118
+        full = pathtext.join(path, name)
         if agents is not None:
             skipped.append(Skipped(full, "shadowed", f"{chosen} stands in its place"))
         elif (agents := readable(name)) is not None:
@@ -100,15 +100,16 @@ def survey(table: FileTable, path: str, boundary: Boundary, *, bootstrap: bool, 
     for name in LOCAL_NAMES:
         if name not in present:
             continue
-        full = os.path.join(path, name)  # noqa: PTH118
+        full = pathtext.join(path, name)
         if name == companion or (not chosen and local is None):
-            local = readable(name) or local
+            local = local or readable(name)
         else:
-            skipped.append(Skipped(full, "shadowed", f"it goes with {name.removesuffix('.local.md')}.md, which is not used"))
+            partner = name.removesuffix(".local.md") + ".md"
+            skipped.append(Skipped(full, "shadowed", f"it goes with {partner}, which is not used"))
     found = tuple(
         (name, full) for name in BOOTSTRAP_NAMES if bootstrap and name in present and (full := readable(name))
     )
-    rules = tuple(_rules(table, path, present, boundary, skipped, looked_at, is_global=is_global))
+    rules = tuple(_rules(table, path, present, boundary, skipped, looked_at, global_folder))
     return Folder(path, agents, local, found, rules, tuple(skipped), frozenset(looked_at))
 
 
@@ -119,22 +120,23 @@ def _rules(
     boundary: Boundary,
     skipped: list[Skipped],
     looked_at: set[str],
-    *,
-    is_global: bool,
+    global_folder: str,
 ) -> Iterator[RuleFile]:
     places: list[tuple[str, Dialect, str]] = []
-    if is_global:
-        places.append((os.path.join(path, GLOBAL_RULES[0]), "global", GLOBAL_RULES[1]))  # noqa: PTH118
+    if path == global_folder:
+        places.append((pathtext.join(path, GLOBAL_RULES[0]), "global", GLOBAL_RULES[1]))
     else:
         for home, below, dialect, ending in RULE_FOLDERS:
             if home in present:
-                folder = os.path.join(path, home)  # noqa: PTH118
+                folder = pathtext.join(path, home)
                 looked_at.add(folder)
+                if global_folder and table.real(folder) == pathtext.real(global_folder):
+                    continue
                 if below in table.present(folder, (below,)):
-                    places.append((os.path.join(folder, below), dialect, ending))  # noqa: PTH118
+                    places.append((pathtext.join(folder, below), dialect, ending))
     for folder, dialect, ending in places:
         for relative in _rule_files(table, folder, boundary, ending, looked_at, skipped):
-            yield RuleFile(os.path.join(folder, relative), rule_name(relative, ending), dialect)  # noqa: PTH118
+            yield RuleFile(pathtext.join(folder, relative), rule_name(relative, ending), dialect)
 
 
 def _rule_files(
@@ -143,7 +145,7 @@ def _rule_files(
     seen: set[str] = set()
 
     def walk(below: str, depth: int) -> Iterator[str]:
-        full = os.path.join(folder, below) if below else folder  # noqa: PTH118
+        full = pathtext.join(folder, below) if below else folder
         looked_at.add(full)
         real = table.real(full)
         if real in seen or not table.is_folder(full):

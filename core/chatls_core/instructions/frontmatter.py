@@ -1,7 +1,7 @@
 """The YAML head of a rule (spec/memory.md §2.2), read as people write it.
 
-Globs are seldom valid YAML (``paths: **/*.py`` is an alias to YAML, ``{a,b}/*`` a mapping), and every tool accepts them,
-so a head that is not YAML gets its glob values quoted and is parsed again.
+Globs are seldom valid YAML (``paths: **/*.py`` is an alias to YAML, ``{a,b}/*`` a mapping), and every tool accepts
+them, so a head that is not YAML gets its glob values quoted and is parsed again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ HEAD_LIMIT = 16 * 1024
 PATTERN_KEYS = ("paths", "globs", "applyTo")
 """Keys that hold path patterns: ours and Claude Code's, Cursor's, GitHub Copilot's."""
 
-KNOWN_KEYS = frozenset({*PATTERN_KEYS, "alwaysApply", "description", "name", "title", "excludeAgent", "tags", "version"})
+KNOWN_KEYS = frozenset(
+    {*PATTERN_KEYS, "alwaysApply", "description", "name", "title", "excludeAgent", "tags", "version"}
+)
 """Keys some tool gives a meaning."""
 
 _OPEN = re.compile(r"---[ \t]*(?:\n|\Z)")
@@ -51,8 +53,8 @@ class Head:
     """What stands before a rule's body.
 
     ``present`` is False for a file without a head. ``problem`` says why the head cannot be used. ``always`` is the
-    value of ``alwaysApply`` (``None``: not said). ``has_patterns`` is True when a pattern key is there, even an empty one.
-    ``body_line`` is the zero-based line where ``body`` starts.
+    value of ``alwaysApply`` (``None``: not said). ``has_patterns`` is True when a pattern key is there, even an empty
+    one. ``body_line`` is the zero-based line where ``body`` starts.
     """
 
     body: str

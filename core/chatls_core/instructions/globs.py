@@ -28,7 +28,6 @@ LONGEST_PATH = 4096
 EVERYTHING = frozenset({"**", "**/*", "*/**", "**/**"})
 """Patterns that match every path."""
 
-_BRACES = re.compile(r"(?<!\\)[{]")
 _GLOBSTARS = re.compile(r"(?:\*\*/)+")
 
 
@@ -64,42 +63,31 @@ def normalise(pattern: str) -> str:
 
 def problem(pattern: str) -> str:
     """Why ``pattern`` cannot be used; empty when it can."""
-    return _compiled((normalise(pattern).removeprefix("!"),))[1]
+    return _compiled(normalise(pattern).removeprefix("!"))[1]
 
 
 @lru_cache(maxsize=2048)
-def _compiled(patterns: tuple[str, ...]) -> tuple[_Matcher | None, str]:
-    if not patterns:
-        return None, ""
-    for pattern in patterns:
-        if len(pattern) > LONGEST_PATTERN:
-            return None, f"it is longer than {LONGEST_PATTERN} characters"
-        if not pattern or pattern == "**/":
-            return None, "it is empty"
-        if pattern.removesuffix("/**").count("**") > MOST_GLOBSTARS:
-            return None, f"it has more than {MOST_GLOBSTARS} '**'"
-        if pattern.startswith("../") or "/../" in pattern:
-            return None, "it points outside its folder"
+def _compiled(pattern: str) -> tuple[_Matcher | None, str]:
+    if len(pattern) > LONGEST_PATTERN:
+        return None, f"it is longer than {LONGEST_PATTERN} characters"
+    if pattern in ("", "**/"):
+        return None, "it is empty"
+    if pattern.removesuffix("/**").count("**") > MOST_GLOBSTARS:
+        return None, f"it has more than {MOST_GLOBSTARS} '**'"
+    if pattern.startswith("../") or "/../" in pattern:
+        return None, "it points outside its folder"
+    import bracex
     from wcmatch import glob
 
     flags = glob.GLOBSTAR | glob.DOTGLOB | (glob.CASE if is_case_sensitive() else glob.IGNORECASE) | glob.FORCEUNIX
-    if any(_BRACES.search(p) for p in patterns):
-        flags |= glob.BRACE
     try:
-        matcher: _Matcher = glob.compile(list(patterns), flags=flags, limit=MOST_EXPANSIONS)
-    except glob_limit_errors() as error:
-        return None, f"it expands to more than {MOST_EXPANSIONS} patterns ({type(error).__name__})"
+        expanded = list(bracex.iexpand(pattern, keep_escapes=True, limit=MOST_EXPANSIONS))
+        matcher: _Matcher = glob.compile(expanded, flags=flags, limit=MOST_EXPANSIONS)
+    except bracex.ExpansionLimitException:
+        return None, f"it expands to more than {MOST_EXPANSIONS} patterns"
     except (ValueError, re.error, RecursionError, OverflowError) as error:
         return None, f"it is no valid pattern ({error})"
     return matcher, ""
-
-
-def glob_limit_errors() -> tuple[type[Exception], ...]:
-    """The errors of a brace expansion that grew too large."""
-    from bracex import ExpansionLimitException
-    from wcmatch.glob import _wcparse
-
-    return ExpansionLimitException, _wcparse.PatternLimitException
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,10 +119,10 @@ class PatternSet:
 
     def matching(self, paths: Sequence[str]) -> list[str]:
         """Those of ``paths`` that match, in order."""
-        included = [m for p in sorted(self._included) if (m := _compiled((p,))[0])]
+        included = [m for p in sorted(self._included) if (m := _compiled(p)[0])]
         if not self._included:
-            included = [m] if (m := _compiled(("**",))[0]) and self._excluded else []
-        excluded = [m for p in sorted(self._excluded) if (m := _compiled((p,))[0])]
+            included = [m] if (m := _compiled("**")[0]) and self._excluded else []
+        excluded = [m for p in sorted(self._excluded) if (m := _compiled(p)[0])]
         return [
             path
             for path in paths

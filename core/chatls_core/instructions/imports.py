@@ -2,24 +2,28 @@
 
 An import is ``@path`` or ``@import path`` on a line of its own (a list item counts), or ``@path`` inside a sentence, in
 which case the sentence stays and the text follows it. Paths end in ``.md``, ``.mdx``, ``.markdown`` or ``.txt`` in any
-case; one with spaces stands in quotes or in ``<…>``. Nothing is imported from code fences (backticks or tildes, matched
-by length), indented code, code spans and HTML comments.
+case; one with spaces stands in quotes or in ``<…>``. Nothing is imported from code fences (backticks or tildes,
+matched by length), indented code, code spans and HTML comments.
 """
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+
+from chatls_core.instructions import pathtext
 
 LINE_BREAK = re.compile(r"\r\n|\r|\n")
 """Lines as every part of the instruction features counts them."""
 
 _EXTENSION = r"\.(?:mdx?|markdown|txt)"
-_DELIMITED = rf"\"(?P<quoted>[^\"\n]+?{_EXTENSION})\"|'(?P<single>[^'\n]+?{_EXTENSION})'|<(?P<angled>[^<>\n]+?{_EXTENSION})>"
+_DELIMITED = (
+    rf"\"(?P<quoted>[^\"\n]+?{_EXTENSION})\"|'(?P<single>[^'\n]+?{_EXTENSION})'|<(?P<angled>[^<>\n]+?{_EXTENSION})>"
+)
 _WHOLE_LINE = re.compile(
-    rf"^\s*(?:(?:[-*+]|\d{{1,9}}[.)])\s+)?(?P<all>@(?:import\s+)?(?:{_DELIMITED}|(?P<bare>[~./\\\w]\S*{_EXTENSION})))\s*$",
+    r"^\s*(?:(?:[-*+]|\d{1,9}[.)])\s+)?"
+    rf"(?P<all>@(?:import\s+)?(?:{_DELIMITED}|(?P<bare>[~./\\\w]\S*{_EXTENSION})))\s*$",
     re.IGNORECASE,
 )
 _IN_SENTENCE = re.compile(
@@ -161,10 +165,10 @@ def resolve(path: str, importing: str) -> str | None:
 
     ``~/`` is the home folder; ``None`` for other users' homes. The disk is not looked at.
     """
-    if os.sep == "/":
+    if pathtext.SEP == "/":
         path = path.replace("\\", "/")
     if path.startswith("~"):
         if not path.startswith(("~/", "~\\")):
             return None
-        path = os.path.expanduser(path)  # noqa: PTH111 - pathlib would drop a trailing part it cannot parse
-    return os.path.normpath(os.path.join(os.path.dirname(importing), path))  # noqa: PTH118, PTH120
+        path = pathtext.expand_home(path)
+    return pathtext.normal(pathtext.join(pathtext.parent(importing), path))

@@ -15,7 +15,7 @@ from chatls_core.instructions.documents import InstructionDocument
 from chatls_core.instructions.folders import Folder, RuleFile, survey
 from chatls_core.instructions.globs import PatternSet
 from chatls_core.instructions.imports import is_blank
-from chatls_core.instructions.model import FILE_LIMIT
+from chatls_core.instructions.model import FILE_LIMIT, ITEM_LIMIT
 from chatls_core.instructions.workspace import Workspace, survey_roots
 
 _WHOLE = 1 << 40
@@ -24,13 +24,23 @@ _WHOLE = 1 << 40
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule of one folder, ready to be matched. ``shadowed_by`` names the dialect of the rule in its place."""
+    """A rule of one folder, ready to be matched. ``shadowed_by`` is the path of the rule in its place."""
 
     file: RuleFile
     document: InstructionDocument | Unreadable
     applies: rules.Applies
     patterns: PatternSet
     shadowed_by: str = ""
+
+    @property
+    def stands(self) -> bool:
+        """Whether the rule silences weaker ones of its name: it says something, and not only by hand."""
+        return (
+            isinstance(self.document, InstructionDocument)
+            and self.document.head is not None
+            and self.applies.when != "manual"
+            and not is_blank(self.document.head.body)
+        )
 
     @property
     def active(self) -> bool:
@@ -78,7 +88,7 @@ class Library:
         if known is None:
             known = survey(
                 self.table, path, self.boundary(path),
-                bootstrap=self.is_top(path), is_global=path == self.global_folder,
+                bootstrap=self.is_top(path), global_folder=self.global_folder,
             )
             self._folders[path] = known
         return known
@@ -92,7 +102,7 @@ class Library:
         if known is None:
             known = documents.load(
                 self.table, path, self.boundary(folder), scan=self.scan,
-                limit=FILE_LIMIT if capped else _WHOLE, has_head=has_head,
+                limit=(ITEM_LIMIT if has_head else FILE_LIMIT) if capped else _WHOLE, has_head=has_head,
             )
             self._documents[key] = known
         return known
@@ -111,14 +121,13 @@ class Library:
         for file in reversed(folder.rules):
             document = self.document(file.path, folder.path, has_head=True)
             if isinstance(document, InstructionDocument) and document.head is not None:
-                when = rules.applies(document.head, file.dialect)
-                stands = when.when != "manual" and not is_blank(document.head.body)
+                applies = rules.applies(document.head, file.dialect)
             else:
-                when, stands = rules.Applies("broken", reason="it cannot be read"), False
-            shadowed_by = taken.get(file.name, "")
-            if stands and not shadowed_by:
-                taken[file.name] = file.dialect
-            found.append(Rule(file, document, when, PatternSet(when.patterns), shadowed_by))
+                applies = rules.Applies("broken", reason="it cannot be read")
+            rule = Rule(file, document, applies, PatternSet(applies.patterns), taken.get(file.name, ""))
+            if rule.stands and not rule.shadowed_by:
+                taken[file.name] = file.path
+            found.append(rule)
         yield from sorted(found, key=lambda rule: (rule.file.name, rule.file.path))
 
     def refresh(self) -> tuple[dict[str, str], dict[str, str]] | None:
@@ -170,6 +179,25 @@ class Library:
             if isinstance(document, InstructionDocument):
                 live |= document.looked_at
         self.table.retain(live)
+
+    def uses(self, path: str) -> bool:
+        """Whether the text of ``path`` is in a prepared document."""
+        return any(
+            path == used
+            for document in self._documents.values()
+            if isinstance(document, InstructionDocument)
+            for used, _ in document.used
+        )
+
+    def prepared(self, paths: set[str]) -> Iterator[InstructionDocument]:
+        """The prepared documents of ``paths``, companions of AGENTS files among them, in order of loading."""
+        wanted = set(paths)
+        for folder in self._folders.values():
+            if folder.agents in paths and folder.local is not None:
+                wanted.add(folder.local)
+        for (path, _, _), document in self._documents.items():
+            if path in wanted and isinstance(document, InstructionDocument):
+                yield document
 
     def used(self) -> dict[str, str]:
         """Every path whose text is in a prepared document, with a fingerprint."""

@@ -13,23 +13,27 @@ BOOTSTRAP_NAMES = ("SOUL.md", "USER.md", "IDENTITY.md", "RULES.md")
 """The files beside AGENTS.md, in prompt order (spec/memory.md §1.1)."""
 
 HIERARCHY_LIMIT = 32 * 1024
-"""Bytes of UTF-8 one joined hierarchy of AGENTS files may take (spec/memory.md §1.4)."""
+"""Bytes of UTF-8 one joined hierarchy of AGENTS files may take (spec/memory.md §1.4), in each half of the prompt."""
 
 FILE_LIMIT = 32 * 1024
-"""Bytes of UTF-8 one import, rule or other bootstrap file may take, imports included (spec/memory.md §1.4)."""
+"""Bytes of UTF-8 one import or other bootstrap file may take, its own imports included (spec/memory.md §1.4)."""
 
 RULES_LIMIT = 32 * 1024
 """Bytes of UTF-8 the rules of one half of the prompt may take together."""
+
+ITEM_LIMIT = 31 * 1024
+"""Bytes of one rule or one nested AGENTS file, so that with its heading it fits the cap of its half."""
 
 
 @dataclass(frozen=True, slots=True)
 class InstructionItem:
     """One instruction text as the model reads it.
 
-    ``id`` is the same for the same place on disk as long as the workspace's folders stay; ``digest`` is a fingerprint of
+    ``id`` is the same for the same place on disk as long as the workspace's folders stay; ``digest`` fingerprints
     ``text``, so a caller that remembers both knows what a conversation already carries. ``text`` has its imports
-    expanded, is scanned and within its cap. ``size_bytes`` is the file's size on disk, ``tokens`` an estimate for
-    ``text``. ``folder`` is the workspace-relative folder a nested file speaks for ("" for the whole workspace).
+    expanded, is scanned and within its cap. ``size_bytes`` is the file's size on disk, ``full_bytes`` that of the
+    text before any cap, ``tokens`` an estimate for ``text``. ``folder`` is the workspace-relative folder a nested file
+    speaks for ("" for the whole workspace). ``comment`` stands before the text in the joined hierarchy.
     ``trusted`` is False for a file of a workspace the user has not trusted: it is rendered as data.
     """
 
@@ -40,6 +44,7 @@ class InstructionItem:
     text: str
     digest: str
     size_bytes: int = 0
+    full_bytes: int = 0
     tokens: int = 0
     patterns: tuple[str, ...] = ()
     folder: str = ""
@@ -80,10 +85,15 @@ ImportStatus = Literal[
 
 @dataclass(frozen=True, slots=True)
 class ImportRecord:
-    """One import met while loading: ``source`` names the file and zero-based ``line`` of the import."""
+    """One import met while loading, and where: ``source`` is the importing file, ``start`` and ``end`` are half-open.
+
+    Lines are zero-based, counted in the file's body (behind a rule's frontmatter); columns are code points.
+    """
 
     source: Path
     line: int
+    start: int
+    end: int
     written: str
     target: Path | None
     status: ImportStatus

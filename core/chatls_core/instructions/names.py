@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
-from chatls_core.instructions import caps
+from chatls_core.instructions import caps, pathtext
 from chatls_core.instructions.folders import AGENTS_NAMES, LOCAL_NAMES
 from chatls_core.instructions.model import BOOTSTRAP_NAMES, InstructionItem
 from chatls_core.instructions.rules import RULE_FOLDERS
@@ -22,23 +22,17 @@ WATCH_GLOBS = (
 """What a client is asked to watch in every opened folder."""
 
 
-def _relative(root: Root, folder: str) -> str:
-    """``folder`` as seen from ``root``, slash-separated; "" for the root itself."""
-    relative = os.path.relpath(folder, root.path).replace(os.sep, "/")
-    return "" if relative == "." else relative
-
-
 def _labelled(root: Root, relative: str) -> str:
     return "/".join(part for part in (root.label, relative) if part)
 
 
-def agents_item(root: Root | None, folder: str, path: str, *, is_global: bool, trusted: bool) -> InstructionItem:
+def agents_item(root: Root | None, folder: str, path: str, *, trusted: bool) -> InstructionItem:
     """The item of an AGENTS file, without its text."""
-    base = os.path.basename(path)
-    if root is None or is_global:
+    base = pathtext.base(path)
+    if root is None:
         return InstructionItem("agents://global", "agents", f"{base} (global)", Path(path), "", "",
                                comment=f"global {base}", trusted=trusted)
-    relative = _relative(root, folder)
+    relative = pathtext.relative(folder, root.path)
     title = caps.shown("/".join(part for part in (_labelled(root, relative), base) if part))
     label = f"{root.label}//" if root.label else ""
     return InstructionItem(
@@ -63,7 +57,7 @@ def rule_item(
     if root is None:
         identity, where = f"rule://global/{name}", ""
     else:
-        relative = _relative(root, folder)
+        relative = pathtext.relative(folder, root.path)
         where = _labelled(root, relative)
         identity = f"rule:{root.label}//{relative}//{name}" if where else f"rule:{name}"
     notes = [f"in {where}"] if where else []
@@ -74,24 +68,22 @@ def rule_item(
                            folder=caps.shown(where), trusted=trusted)
 
 
-def sized(item: InstructionItem, size_bytes: int) -> InstructionItem:
-    """``item`` with its size on disk."""
-    return dataclasses.replace(item, size_bytes=size_bytes)
+def sized(item: InstructionItem, size_bytes: int, full_bytes: int) -> InstructionItem:
+    """``item`` with its size on disk and the size of its whole text."""
+    return dataclasses.replace(item, size_bytes=size_bytes, full_bytes=full_bytes)
 
 
-def is_rule(path: str) -> bool:
-    """Whether ``path`` lies in a rules folder, by its name."""
-    parts = path.replace(os.sep, "/").split("/")
+def is_rule(path: str, global_folder: str) -> bool:
+    """Whether ``path`` is a rule file by its name and place."""
+    if path.lower().endswith(".md") and pathtext.is_within(path, pathtext.join(global_folder, "rules")):
+        return True
+    parts = path.replace(pathtext.SEP, "/").split("/")
     return any(
-        path.lower().endswith(ending) and (home, below) in zip(parts, parts[1:-1], strict=False)
+        path.lower().endswith(ending) and (home, below) in pairwise(parts[:-1])
         for home, below, _, ending in RULE_FOLDERS
     )
 
 
 def is_instruction_name(path: str, global_folder: str) -> bool:
     """Whether ``path`` is an instruction file by its name and place."""
-    parent, base = os.path.split(path)
-    if base in _NAMES or is_rule(path):
-        return True
-    rules = os.path.join(global_folder, "rules") + os.sep
-    return base.lower().endswith(".md") and (parent + os.sep).startswith(rules)
+    return pathtext.base(path) in _NAMES or is_rule(path, global_folder)

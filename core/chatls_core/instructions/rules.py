@@ -16,7 +16,7 @@ RULE_FOLDERS: tuple[tuple[str, str, Dialect, str], ...] = (
     (".claude", "rules", "claude", ".md"),
     (".chatcli", "rules", "chatcli", ".md"),
 )
-"""Folder, subfolder, dialect and file ending, weakest first: a rule of the same name in a later one stands in its place."""
+"""Folder, subfolder, dialect and ending, weakest first: a rule of the same name in a later one stands in its place."""
 
 GLOBAL_RULES = ("rules", ".md")
 

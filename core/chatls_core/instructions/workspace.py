@@ -1,7 +1,8 @@
 """The opened folders, the repositories around them, and where a path belongs (spec/memory.md §1.8).
 
-A repository's root is marked by a ``.git`` folder, the ``.git`` file of a worktree or submodule, or an ``.agent`` folder.
-Parents that belong to somebody else are not searched: on a shared machine anyone may put a repository into ``/tmp``.
+A repository's root is marked by a ``.git`` folder, the ``.git`` file of a worktree or submodule, or an ``.agent``
+folder. Parents that belong to somebody else are not searched: on a shared machine anyone may put a repository into
+``/tmp``.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from chatls_core.instructions.boundary import Boundary, is_within
+from chatls_core.instructions import pathtext
+from chatls_core.instructions.boundary import Boundary
 from chatls_core.instructions.disk import FileTable, Unreadable
+from chatls_core.instructions.pathtext import is_within
 
 _MARKS = (".git", ".agent")
 DEEPEST = 64
@@ -26,6 +29,7 @@ class Root:
     """
 
     path: str
+    real: str
     label: str
     parents: tuple[str, ...]
 
@@ -41,22 +45,20 @@ class Workspace:
 
     def locate(self, path: str) -> tuple[Root, str] | None:
         """The innermost opened folder that holds ``path``, and the slash-separated rest; ``None`` outside of all."""
-        best: Root | None = None
+        best: tuple[Root, str] | None = None
         for root in self.roots:
-            if is_within(path, root.path) and (best is None or len(root.path) > len(best.path)):
-                best = root
-        if best is None:
-            return None
-        relative = path[len(best.path) :].strip(os.sep)
-        return best, relative.replace(os.sep, "/")
+            for folder in (root.path, root.real):
+                if is_within(path, folder) and (best is None or len(folder) > len(best[1])):
+                    best = root, folder
+        return (best[0], pathtext.below(path, best[1])) if best else None
 
 
 def survey_roots(table: FileTable, roots: Sequence[str], global_folder: str, *, trusted: bool) -> Workspace:
     """Find the repositories around ``roots``. Untrusted workspaces and the global folder may not import each other."""
     looked_at: set[str] = set()
-    labels = _labels(roots)
     found = tuple(
-        Root(path, label, _parents(table, path, looked_at)) for path, label in zip(roots, labels, strict=True)
+        Root(path, pathtext.real(path), label, _parents(table, path, looked_at))
+        for path, label in zip(roots, _labels(roots), strict=True)
     )
     inside = [folder for root in found for folder in (root.path, *root.parents)]
     return Workspace(
@@ -70,7 +72,7 @@ def survey_roots(table: FileTable, roots: Sequence[str], global_folder: str, *, 
 def _labels(roots: Sequence[str]) -> list[str]:
     labels: list[str] = []
     for number, path in enumerate(roots):
-        name = os.path.basename(path) or "root"  # noqa: PTH119
+        name = pathtext.base(path) or "root"
         label, count = ("" if number == 0 else name), 2
         while label in labels:
             label, count = f"{name}-{count}", count + 1
@@ -84,7 +86,7 @@ def _parents(table: FileTable, path: str, looked_at: set[str]) -> tuple[str, ...
     for _ in range(DEEPEST):
         if _is_repository(table, folder, looked_at):
             return tuple(reversed(parents))
-        above = os.path.dirname(folder)  # noqa: PTH120
+        above = pathtext.parent(folder)
         if above == folder or not _same_owner(path, above):
             return ()
         folder = above
@@ -96,8 +98,8 @@ def _same_owner(opened: str, above: str) -> bool:
     if os.name != "posix":
         return True
     try:
-        owner = os.stat(above).st_uid
-        return owner in (os.geteuid(), os.stat(opened).st_uid)
+        owner = pathtext.stat(above).st_uid
+        return owner in (os.geteuid(), pathtext.stat(opened).st_uid)
     except OSError:
         return False
 
@@ -106,7 +108,7 @@ def _is_repository(table: FileTable, folder: str, looked_at: set[str]) -> bool:
     looked_at.add(folder)
     present = table.present(folder, _MARKS)
     for mark in present:
-        full = os.path.join(folder, mark)  # noqa: PTH118
+        full = pathtext.join(folder, mark)
         looked_at.add(full)
         if table.is_folder(full):
             return True
