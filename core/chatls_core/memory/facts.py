@@ -1,0 +1,486 @@
+"""Facts: remembered, reinforced, superseded with their history, forgotten (spec/memory.md §4).
+
+Writes go in an order that is safe to cut anywhere: first what must not be lost (history, provenance), then the index
+that makes it visible, then the tombstones that keep other programs from bringing the old value back.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from chatls_core.memory import merges, scoring
+from chatls_core.memory.identity import CATEGORIES, classify, fact_id, split_category, tags_of
+from chatls_core.memory.records import Details, Fact, HistoryEntry, Origin
+from chatls_core.memory.rivals import Rivals
+from chatls_core.memory.slots import Relation, compare
+from chatls_core.memory.stores import Stores
+from chatls_core.memory.views import PastValue, Remembered, Source
+from chatls_core.store import Clock
+from chatls_core.text.cut import by_bytes
+from chatls_core.text.redaction import redact
+
+MAX_CONTENT_BYTES = 2000
+"""Longest fact (spec/memory.md §4.6)."""
+
+TOMBSTONE_DAYS = 30
+MAX_SOURCES = 20
+_TICK = timedelta(microseconds=1)
+
+
+def clean_content(text: str) -> str:
+    """One line, secrets hidden, cut at a character (spec/memory.md §4.6)."""
+    return by_bytes(redact(" ".join(text.split())), MAX_CONTENT_BYTES)
+
+
+def tombstoned(created_at: datetime, item_id: str, tombstones: Mapping[str, datetime]) -> bool:
+    """Whether a copy is older than its removal (spec/memory.md §3.3)."""
+    gone = tombstones.get(item_id)
+    return gone is not None and created_at < gone
+
+
+@dataclass(frozen=True, slots=True)
+class Alive:
+    """The facts that hold now, by id, with what the side files say about them."""
+
+    facts: Mapping[str, Fact]
+    details: Mapping[str, Details]
+    tombstones: Mapping[str, datetime]
+
+    def valid_from(self, fact: Fact) -> datetime:
+        """When it became true by the conversation's time."""
+        details = self.details.get(fact.id)
+        return (details.valid_from if details else None) or fact.created_at
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    remembered: Remembered
+    gone: Mapping[str, datetime]
+
+
+class FactBook:
+    """All facts of one memory folder. Thread-safe."""
+
+    def __init__(
+        self, stores: Stores, clock: Clock, *, cap: int, names: Callable[[], frozenset[str]] = frozenset
+    ) -> None:
+        """``names`` are folded words that mean the user."""
+        self._stores = stores
+        self._clock = clock
+        self._cap = cap
+        self._names = names
+        self._guard = threading.RLock()
+        self._rivals = Rivals()
+        self._seen: tuple[object, object, object] = (None, None, None)
+        self._alive = Alive({}, {}, {})
+
+    def alive(self) -> Alive:
+        """The present state, read again only when a file changed."""
+        with self._guard:
+            return self._view(self._stores.facts.read())
+
+    def _view(self, facts: tuple[Fact, ...]) -> Alive:
+        tombstones, side = self._stores.tombstones.read(), self._stores.side.read()
+        now_seen = (facts, tombstones, side)
+        if any(a is not b for a, b in zip(self._seen, now_seen, strict=True)):
+            by_id = {f.id: f for f in facts}
+            for gone, time in tombstones.items():
+                if gone in by_id and by_id[gone].created_at < time:
+                    del by_id[gone]
+            self._alive = Alive(by_id, side.items, tombstones)
+            self._seen = now_seen
+        return self._alive
+
+    def remember(self, content: str, category: str, *, project: str, source: Source) -> Remembered:
+        """Take in one statement (spec/memory.md §4.6 with §18.1 rows 1-6 mended).
+
+        Raises :class:`ValueError` for blank content or an unknown category.
+        """
+        tagged, content = split_category(content)
+        content = clean_content(content)
+        if not content:
+            raise ValueError("There is nothing to remember: the content is empty.")
+        category = category.strip().lower() or tagged or classify(content)
+        if category not in CATEGORIES:
+            raise ValueError(f"Unknown category {category!r}; known are {', '.join(CATEGORIES)}.")
+        with self._guard:
+            outcome = self._stores.facts.update(
+                lambda disk: self._take_in(disk, content, category, project, source)
+            )
+            self._bury(outcome.gone)
+        return outcome.remembered
+
+    def _take_in(
+        self, disk: tuple[Fact, ...], content: str, category: str, project: str, source: Source
+    ) -> tuple[tuple[Fact, ...], _Outcome]:
+        alive = self._view(disk)
+        now = self._clock()
+        said = source.time or now
+        origin = Origin(kind=source.kind, session=source.session, message=source.message, time=said)
+        new_id = fact_id(content)
+        same, beaten, refined = self._relate(alive, content, new_id)
+        by_user = scoring.said_by_user(source.kind)
+        if same is None and not by_user and (kept := _stated(refined, alive)):
+            same, refined = kept[0], []  # what the user said stands in the user's words
+        if not by_user and (kept := _stated(beaten, alive)):
+            return disk, self._contested(kept[0], content, category, project, source, origin, now)
+        if newer := [f for f in beaten if alive.valid_from(f) > said]:
+            if same is None:
+                return disk, self._outdated(newer, alive, content, category, project, source, origin)
+            beaten = [f for f in beaten if f not in newer]
+        facts = dict(alive.facts)
+        if same is not None:
+            fact = _reinforced(same, source, project, now)
+            added = False
+        else:
+            fact = self._new_fact(content, category, project, source, now, alive, [*beaten, *refined])
+            added = True
+        gone = [f for f in (*beaten, *refined) if f.id != fact.id]
+        self._keep_history(gone, alive, said, fact.id)
+        self._note_origin(fact.id, origin, said if added else None)
+        for old in gone:
+            del facts[old.id]
+        facts[fact.id] = fact
+        pruned = self._prune(facts, keep=fact.id, now=now, details=alive.details)
+        remembered = Remembered(
+            id=fact.id,
+            added=added,
+            content=fact.content,
+            category=fact.category,
+            superseded=tuple(PastValue(f.id, f.content, alive.valid_from(f), said) for f in gone),
+            undo_token=f"add-{fact.id}" if added or gone else "",
+        )
+        return merges.sort_facts(facts.values()), _Outcome(remembered, _times([*gone, *pruned], now))
+
+    def _relate(self, alive: Alive, content: str, new_id: str) -> tuple[Fact | None, list[Fact], list[Fact]]:
+        """``(the fact this repeats, facts it updates, facts it says more exactly)``."""
+        self._rivals.follow(alive.facts)
+        names = self._names()
+        same = alive.facts.get(new_id)
+        beaten: list[Fact] = []
+        refined: list[Fact] = []
+        for rival in self._rivals.find(content):
+            if rival.id == new_id:
+                continue
+            relation = compare(rival.content, content, names=names)
+            if relation is Relation.SAME and same is None:
+                same = rival
+            elif relation is Relation.UPDATES:
+                beaten.append(rival)
+            elif relation is Relation.REFINES:
+                refined.append(rival)
+        return same, beaten, refined
+
+    def _new_fact(
+        self,
+        content: str,
+        category: str,
+        project: str,
+        source: Source,
+        now: datetime,
+        alive: Alive,
+        replaced: Sequence[Fact],
+    ) -> Fact:
+        new_id = fact_id(content)
+        created = now
+        if (gone := alive.tombstones.get(new_id)) is not None:
+            created = max(now, gone + _TICK)  # a clock set back must not bury what is said now
+        provenance = "correction" if source.kind == "correction" else "user" if source.kind == "user" else source.kind
+        if replaced:
+            provenance += f" (supersedes {replaced[0].id})"
+        fact = Fact(
+            id=new_id,
+            content=content,
+            category=category,
+            tags=tags_of(content),
+            created_at=created,
+            last_accessed=now,
+            access_count=1,
+            source=source.session,
+            source_project=project,
+            confidence=scoring.CONFIDENCE.get(source.kind, scoring.EXTRACTED_CONFIDENCE),
+            provenance=provenance,
+        )
+        return fact.model_copy(update={"score": round(scoring.score(fact, now), 4)})
+
+    def _contested(
+        self, kept: Fact, content: str, category: str, project: str, source: Source, origin: Origin, now: datetime
+    ) -> _Outcome:
+        """An extraction against the user's word: kept as history, not believed."""
+        entry = HistoryEntry(
+            fact=_bare(content, category, project, source, now),
+            valid_from=origin.time,
+            valid_to=origin.time,
+            superseded_by=kept.id,
+            reason="contested",
+            sources=(origin,),
+        )
+        self._add_history([entry])
+        reason = f"It contradicts what the user said: {kept.content}"
+        return _Outcome(Remembered(kept.id, False, kept.content, kept.category, reason=reason), {})
+
+    def _outdated(
+        self,
+        newer: Sequence[Fact],
+        alive: Alive,
+        content: str,
+        category: str,
+        project: str,
+        source: Source,
+        origin: Origin,
+    ) -> _Outcome:
+        """Something said before what is known now: it was true until then."""
+        current = min(newer, key=alive.valid_from)
+        entry = HistoryEntry(
+            fact=_bare(content, category, project, source, origin.time),
+            valid_from=origin.time,
+            valid_to=alive.valid_from(current),
+            superseded_by=current.id,
+            sources=(origin,),
+        )
+        self._add_history([entry])
+        reason = f"It was said before what holds now and is kept as history: {current.content}"
+        return _Outcome(Remembered(current.id, False, current.content, current.category, reason=reason), {})
+
+    def _keep_history(self, gone: Sequence[Fact], alive: Alive, until: datetime, by: str, reason: str = "superseded") -> None:
+        entries = []
+        for fact in gone:
+            details = alive.details.get(fact.id)
+            entries.append(
+                HistoryEntry(
+                    fact=fact,
+                    valid_from=min(alive.valid_from(fact), until),
+                    valid_to=until,
+                    superseded_by=by,
+                    reason=reason,
+                    sources=details.sources if details else (),
+                )
+            )
+        self._add_history(entries)
+
+    def _add_history(self, entries: Sequence[HistoryEntry]) -> None:
+        if entries:
+            self._stores.history.update(
+                lambda file: (file.model_copy(update={"entries": merges.history(file.entries, tuple(entries))}), None)
+            )
+
+    def _note_origin(self, item_id: str, origin: Origin, valid_from: datetime | None) -> None:
+        def change(old: Details) -> Details:
+            sources = merges.origins(old.sources, (origin,))
+            if len(sources) > MAX_SOURCES:  # the first tells where it comes from, the last that it still holds
+                sources = (*sources[:1], *sources[-(MAX_SOURCES - 1) :])
+            return old.model_copy(update={"sources": sources, "valid_from": valid_from or old.valid_from})
+
+        self.change_details([item_id], change)
+
+    def change_details(self, ids: Iterable[str], change: Callable[[Details], Details]) -> None:
+        """Change what the side file says about items."""
+        wanted = list(ids)
+        self._stores.side.update(
+            lambda file: (
+                file.model_copy(
+                    update={"items": {**file.items, **{i: change(file.items.get(i) or Details()) for i in wanted}}}
+                ),
+                None,
+            )
+        )
+
+    def _prune(
+        self, facts: dict[str, Fact], *, keep: str, now: datetime, details: Mapping[str, Details]
+    ) -> list[Fact]:
+        """Move the least useful facts beyond the cap to the archive; pinned ones stay."""
+        surplus = len(facts) - self._cap
+        if surplus <= 0:
+            return []
+        loose = [f for f in facts.values() if f.id != keep and not (f.id in details and details[f.id].pinned)]
+        pruned = sorted(loose, key=lambda f: (scoring.score(f, now), f.id))[:surplus]
+        self.to_archive(pruned)
+        for fact in pruned:
+            del facts[fact.id]
+        return pruned
+
+    def to_archive(self, facts: Sequence[Fact]) -> None:
+        """Append facts to ``memory_archive.json``."""
+        if facts:
+            self._stores.archive.update(lambda old: (merges.facts(old, tuple(facts)), None))
+
+    def _bury(self, gone: Mapping[str, datetime]) -> None:
+        """Write tombstones, and drop those that are over (spec/memory.md §4.8)."""
+        if not gone:
+            return
+        limit = self._clock() - timedelta(days=TOMBSTONE_DAYS)
+
+        def change(old: Mapping[str, datetime]) -> tuple[Mapping[str, datetime], None]:
+            return merges.times({k: t for k, t in old.items() if t >= limit}, gone), None
+
+        self._stores.tombstones.update(change)
+
+    def remove(self, ids: Iterable[str]) -> list[Fact]:
+        """Remove facts for good, with tombstones and without history; returns what was there."""
+        wanted = set(ids)
+        with self._guard:
+
+            def change(disk: tuple[Fact, ...]) -> tuple[tuple[Fact, ...], list[Fact]]:
+                removed = [f for f in self._view(disk).facts.values() if f.id in wanted]
+                return (tuple(f for f in disk if f.id not in wanted), removed) if removed else (disk, removed)
+
+            removed = self._stores.facts.update(change)
+            self._bury(_times(removed, self._clock()))
+        return removed
+
+    def restore(self, facts: Sequence[Fact]) -> list[str]:
+        """Give removed facts back; their creation is stamped after the tombstone so that no process buries them again."""
+        with self._guard:
+
+            def change(disk: tuple[Fact, ...]) -> tuple[tuple[Fact, ...], list[str]]:
+                alive = self._view(disk)
+                now = self._clock()
+                present = dict(alive.facts)
+                back = []
+                for fact in facts:
+                    if fact.id in present:
+                        continue
+                    created = fact.created_at
+                    if tombstoned(created, fact.id, alive.tombstones):
+                        created = max(now, alive.tombstones[fact.id] + _TICK)
+                    present[fact.id] = fact.model_copy(update={"created_at": created})
+                    back.append(fact.id)
+                return (merges.sort_facts(present.values()), back) if back else (disk, back)
+
+            return self._stores.facts.update(change)
+
+    def edit(self, item_id: str, content: str, category: str, *, source: Source) -> Remembered:
+        """Correct a fact's text or category by hand; the old wording becomes history.
+
+        Raises :class:`KeyError` for an unknown id, :class:`ValueError` for an unknown category.
+        """
+        content = clean_content(content)
+        if category and category not in CATEGORIES:
+            raise ValueError(f"Unknown category {category!r}; known are {', '.join(CATEGORIES)}.")
+        with self._guard:
+
+            def change(disk: tuple[Fact, ...]) -> tuple[tuple[Fact, ...], _Outcome]:
+                alive = self._view(disk)
+                old = alive.facts[item_id]
+                now = self._clock()
+                said = source.time or now
+                facts = dict(alive.facts)
+                if not content or fact_id(content) == old.id:
+                    new = old.model_copy(
+                        update={"content": content or old.content, "category": category or old.category}
+                    )
+                    facts[old.id] = new
+                    result = Remembered(new.id, False, new.content, new.category)
+                    return merges.sort_facts(facts.values()), _Outcome(result, {})
+                edited = Source("correction", source.session, source.message, source.time)
+                new = self._new_fact(
+                    content, category or old.category, old.source_project, edited, now, alive, [old]
+                ).model_copy(update={"access_count": old.access_count})
+                self._keep_history([old], alive, said, new.id, "edited")
+                kept = alive.details.get(old.id) or Details()
+                origin = Origin(kind="correction", session=source.session, message=source.message, time=said)
+                self.change_details(
+                    [new.id],
+                    lambda _: kept.model_copy(
+                        update={"valid_from": said, "sources": merges.origins(kept.sources, (origin,))}
+                    ),
+                )
+                del facts[old.id]
+                facts[new.id] = new
+                past = PastValue(old.id, old.content, alive.valid_from(old), said)
+                result = Remembered(new.id, True, new.content, new.category, (past,), undo_token=f"add-{new.id}")
+                return merges.sort_facts(facts.values()), _Outcome(result, _times([old], now))
+
+            outcome = self._stores.facts.update(change)
+            self._bury(outcome.gone)
+        return outcome.remembered
+
+    def touch(self, ids: Iterable[str]) -> None:
+        """Count a use of facts that proved useful (spec/memory.md §8.8)."""
+        wanted = set(ids)
+        if not wanted:
+            return
+        now = self._clock()
+
+        def change(disk: tuple[Fact, ...]) -> tuple[tuple[Fact, ...], None]:
+            def used(fact: Fact) -> Fact:
+                new = fact.model_copy(
+                    update={
+                        "access_count": fact.access_count + 1,
+                        "last_accessed": max(now, fact.last_accessed),
+                    }
+                )
+                return new.model_copy(update={"score": round(scoring.score(new, now), 4)})
+
+            return merges.sort_facts(used(f) if f.id in wanted else f for f in disk), None
+
+        self._stores.facts.update(change)
+
+    def archive_weak(self) -> list[Fact]:
+        """Move facts whose score fell below 0.1 to the archive, and refresh all scores (spec/memory.md §4.8, §11.1)."""
+        with self._guard:
+
+            def change(disk: tuple[Fact, ...]) -> tuple[tuple[Fact, ...], list[Fact]]:
+                alive = self._view(disk)
+                now = self._clock()
+                kept, weak = [], []
+                for fact in alive.facts.values():
+                    value = scoring.score(fact, now)
+                    details = alive.details.get(fact.id)
+                    if value < scoring.ARCHIVE_BELOW and not (details and details.pinned):
+                        weak.append(fact)
+                    else:
+                        kept.append(fact.model_copy(update={"score": round(value, 4)}))
+                self.to_archive(weak)
+                return merges.sort_facts(kept), weak
+
+            weak = self._stores.facts.update(change)
+            self._bury(_times(weak, self._clock()))
+        return weak
+
+
+def _stated(facts: Sequence[Fact], alive: Alive) -> list[Fact]:
+    """Those the user said."""
+    return [f for f in facts if scoring.said_by_user(f.provenance)]
+
+
+def _times(facts: Sequence[Fact], now: datetime) -> dict[str, datetime]:
+    """Tombstone times: later than the copy they bury, even when the clock was set back."""
+    return {f.id: max(now, f.created_at + _TICK) for f in facts}
+
+
+def _bare(content: str, category: str, project: str, source: Source, created: datetime) -> Fact:
+    return Fact(
+        id=fact_id(content),
+        content=content,
+        category=category,
+        tags=tags_of(content),
+        created_at=created,
+        last_accessed=created,
+        source_project=project,
+        confidence=scoring.CONFIDENCE.get(source.kind, scoring.EXTRACTED_CONFIDENCE),
+        provenance=source.kind,
+    )
+
+
+def _reinforced(old: Fact, source: Source, project: str, now: datetime) -> Fact:
+    """A repeated fact: stronger, never stronger than the user's word through extraction alone (§18.1 row 4)."""
+    by_user = scoring.said_by_user(source.kind)
+    stated = scoring.CONFIDENCE.get(source.kind, scoring.EXTRACTED_CONFIDENCE)
+    confidence = min(1.0, max(scoring.confidence_of(old), stated) + scoring.REINFORCEMENT)
+    if not by_user and not scoring.said_by_user(old.provenance):
+        confidence = min(confidence, scoring.USER_CONFIDENCE - scoring.REINFORCEMENT)
+    new = old.model_copy(
+        update={
+            "confidence": round(confidence, 4),
+            "access_count": old.access_count + 1,
+            "last_accessed": max(now, old.last_accessed),
+            "source_project": old.source_project or project,
+            "provenance": source.kind if by_user and not scoring.said_by_user(old.provenance) else old.provenance
+            or source.kind,
+        }
+    )
+    return new.model_copy(update={"score": round(scoring.score(new, now), 4)})

@@ -1,0 +1,391 @@
+"""How two states of a file that grew apart become one (spec/memory.md §3.3).
+
+Every rule is commutative, associative and idempotent: whichever process merges first, all end up with the same state.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from chatls_core.memory.records import (
+    EPOCH,
+    Details,
+    Episode,
+    Fact,
+    FieldMeta,
+    HistoryEntry,
+    Milestone,
+    Origin,
+    Profile,
+    Project,
+    Stance,
+    Topic,
+    UndoEntry,
+    Usage,
+)
+
+K = TypeVar("K")
+V = TypeVar("V")
+M = TypeVar("M", bound=BaseModel)
+
+
+def union(a: Mapping[K, V], b: Mapping[K, V], both: Callable[[V, V], V]) -> dict[K, V]:
+    """All keys of two maps; ``both`` decides where both have one."""
+    merged = dict(a)
+    for key, value in b.items():
+        merged[key] = both(merged[key], value) if key in merged else value
+    return merged
+
+
+def rank(value: object) -> str:
+    """A total order over JSON-like values, for choices that only need to be the same everywhere."""
+    return json.dumps(value, sort_keys=True, default=str, ensure_ascii=False)
+
+
+def pick(a: V, b: V) -> V:
+    """One of two values, the same one whichever comes first; something beats nothing."""
+    if bool(a) != bool(b):
+        return a if a else b
+    return max((a, b), key=rank)
+
+
+def fold_union(a: tuple[str, ...], b: tuple[str, ...]) -> tuple[str, ...]:
+    """Entries of two lists, equal when trimmed and without case; sorted where the lists differ."""
+    if a == b:
+        return a
+    spellings: dict[str, str] = {}
+    for entry in (*a, *b):
+        key = entry.strip().casefold()
+        spellings[key] = max(spellings.get(key, entry), entry)
+    return tuple(spellings[key] for key in sorted(spellings))
+
+
+def later(a: datetime | None, b: datetime | None) -> datetime | None:
+    """The later time; a time beats none."""
+    return max((t for t in (a, b) if t is not None), default=None)
+
+
+def _extras(a: BaseModel, b: BaseModel) -> dict[str, Any]:
+    return union(a.__pydantic_extra__ or {}, b.__pydantic_extra__ or {}, pick)
+
+
+def _with(a: M, b: M, **fields: Any) -> M:
+    """A record with ``fields`` and both records' unknown fields."""
+    return type(a).model_construct(**{**_extras(a, b), **dict(a), **dict(b), **_extras(a, b), **fields})
+
+
+def fact(a: Fact, b: Fact) -> Fact:
+    """Two copies of one fact.
+
+    The later ``created_at`` stands, so that a copy that outlives its tombstone still does after a merge.
+    """
+    return _with(
+        a,
+        b,
+        id=a.id,
+        content=pick(a.content, b.content),
+        category=a.category if b.category == "general" else b.category if a.category == "general" else pick(
+            a.category, b.category
+        ),
+        tags=fold_union(a.tags or (), b.tags or ()),
+        created_at=max(a.created_at, b.created_at),
+        last_accessed=max(a.last_accessed, b.last_accessed),
+        access_count=max(a.access_count, b.access_count),
+        score=max(a.score, b.score),
+        source=pick(a.source, b.source),
+        source_project=pick(a.source_project, b.source_project),
+        confidence=max(a.confidence, b.confidence),
+        provenance=pick(a.provenance, b.provenance),
+    )
+
+
+def facts(a: tuple[Fact, ...], b: tuple[Fact, ...]) -> tuple[Fact, ...]:
+    """Union by id, best score first."""
+    return sort_facts(union(by_id(a), by_id(b), fact).values())
+
+
+def by_id(items: Iterable[Fact]) -> dict[str, Fact]:
+    """Facts by id; copies of one id are merged."""
+    found: dict[str, Fact] = {}
+    for item in items:
+        found[item.id] = fact(found[item.id], item) if item.id in found else item
+    return found
+
+
+def sort_facts(items: Iterable[Fact]) -> tuple[Fact, ...]:
+    """The order of ``memory_index.json``: by score, then id."""
+    return tuple(sorted(items, key=lambda f: (-f.score, f.id)))
+
+
+def times(a: Mapping[str, datetime], b: Mapping[str, datetime]) -> dict[str, datetime]:
+    """Tombstones: the later time wins."""
+    return union(a, b, max)
+
+
+def nested_times(
+    a: Mapping[str, Mapping[str, datetime]], b: Mapping[str, Mapping[str, datetime]]
+) -> dict[str, dict[str, datetime]]:
+    """Tombstones of list items by field."""
+    return {
+        key: times(a.get(key, {}), b.get(key, {})) for key in {**a, **b}
+    }
+
+
+def episode(a: Episode, b: Episode) -> Episode:
+    """Two copies of one episode: an outcome is filled, references are united."""
+    return _with(
+        a,
+        b,
+        id=a.id,
+        date=min(a.date, b.date),
+        project=pick(a.project, b.project),
+        summary=pick(a.summary, b.summary),
+        outcome=pick(a.outcome, b.outcome),
+        refs=fold_union(a.refs, b.refs),
+        source=pick(a.source, b.source),
+        created_at=max(a.created_at, b.created_at),
+    )
+
+
+def episodes(a: tuple[Episode, ...], b: tuple[Episode, ...]) -> tuple[Episode, ...]:
+    """Union by id, oldest first."""
+    return sort_episodes(union(episodes_by_id(a), episodes_by_id(b), episode).values())
+
+
+def episodes_by_id(items: Iterable[Episode]) -> dict[str, Episode]:
+    """Episodes by id; copies are merged."""
+    found: dict[str, Episode] = {}
+    for item in items:
+        found[item.id] = episode(found[item.id], item) if item.id in found else item
+    return found
+
+
+def sort_episodes(items: Iterable[Episode]) -> tuple[Episode, ...]:
+    """The order of ``episodes.json``: by date, then id."""
+    return tuple(sorted(items, key=lambda e: (e.date, e.id)))
+
+
+def topic(a: Topic, b: Topic) -> Topic:
+    """Two copies of one topic: the later one's summary, the larger count."""
+    return _with(
+        a,
+        b,
+        name=pick(a.name, b.name),
+        mentions=max(a.mentions, b.mentions),
+        summary=max((bool(t.summary), t.last_seen, t.summary) for t in (a, b))[2],
+        first_seen=min((t.first_seen for t in (a, b) if t.first_seen != EPOCH), default=EPOCH),
+        last_seen=max(a.last_seen, b.last_seen),
+        related_fact_ids=fold_union(a.related_fact_ids, b.related_fact_ids),
+    )
+
+
+def topics(a: tuple[Topic, ...], b: tuple[Topic, ...]) -> tuple[Topic, ...]:
+    """Union by exact name, most mentioned first."""
+    return sort_topics(union(topics_by_name(a), topics_by_name(b), topic).values())
+
+
+def topics_by_name(items: Iterable[Topic]) -> dict[str, Topic]:
+    """Topics by exact name; copies are merged."""
+    found: dict[str, Topic] = {}
+    for item in items:
+        found[item.name] = topic(found[item.name], item) if item.name in found else item
+    return found
+
+
+def sort_topics(items: Iterable[Topic]) -> tuple[Topic, ...]:
+    """The order of ``topics.json``."""
+    return tuple(sorted(items, key=lambda t: (-t.mentions, t.name)))
+
+
+def project(a: Project, b: Project) -> Project:
+    """Two copies of one project: what the more recently active one says, filled from the other."""
+
+    def latest(field: str) -> Any:
+        return max(((bool(getattr(p, field)), p.last_active, rank(getattr(p, field))), i) for i, p in enumerate((a, b)))
+
+    def value(field: str) -> Any:
+        return getattr((a, b)[latest(field)[1]], field)
+
+    return _with(
+        a,
+        b,
+        name=pick(a.name, b.name),
+        path=value("path"),
+        description=value("description"),
+        status=value("status"),
+        technologies=fold_union(a.technologies, b.technologies),
+        key_files=fold_union(a.key_files, b.key_files),
+        last_active=max(a.last_active, b.last_active),
+        priority=value("priority"),
+        metadata=union(a.metadata, b.metadata, pick),
+    )
+
+
+def projects(a: tuple[Project, ...], b: tuple[Project, ...]) -> tuple[Project, ...]:
+    """Union by name without case, most recently active first."""
+    return sort_projects(union(projects_by_name(a), projects_by_name(b), project).values())
+
+
+def projects_by_name(items: Iterable[Project]) -> dict[str, Project]:
+    """Projects by lower-cased name; copies are merged."""
+    found: dict[str, Project] = {}
+    for item in items:
+        key = item.name.lower()
+        found[key] = project(found[key], item) if key in found else item
+    return found
+
+
+def sort_projects(items: Iterable[Project]) -> tuple[Project, ...]:
+    """The order of ``projects.json``."""
+    return tuple(sorted(items, key=lambda p: (-p.last_active.timestamp(), p.name)))
+
+
+def usage(a: Usage, b: Usage) -> Usage:
+    """Counters only grow, so the larger of two is the later one."""
+    size = max(len(a.hour_distribution), len(b.hour_distribution), 24)
+    hours = [
+        max(a.hour_distribution[i : i + 1] + b.hour_distribution[i : i + 1] or (0,)) for i in range(size)
+    ]
+    errors = union(
+        {e.pattern: e for e in a.common_errors},
+        {e.pattern: e for e in b.common_errors},
+        lambda x, y: max(x, y, key=lambda e: (e.count, e.last_seen, e.resolution, rank(e.model_dump(mode="json")))),
+    )
+    newest = max((a, b), key=lambda u: (u.session_count, u.avg_session_secs))
+    return _with(
+        a,
+        b,
+        session_count=max(a.session_count, b.session_count),
+        total_messages=max(a.total_messages, b.total_messages),
+        avg_session_secs=newest.avg_session_secs,
+        hour_distribution=tuple(hours),
+        command_frequency=union(a.command_frequency, b.command_frequency, max),
+        feature_usage=union(a.feature_usage, b.feature_usage, max),
+        common_errors=tuple(sorted(errors.values(), key=lambda e: (-e.count, e.pattern))),
+        last_session=later(a.last_session, b.last_session),
+    )
+
+
+SCALARS = (
+    "name", "role", "expertise_level", "preferred_language", "communication_style", "company", "location",
+)
+LISTS = ("certifications", "skills", "goals", "interests", "directives")
+
+
+def field_meta(a: FieldMeta, b: FieldMeta) -> FieldMeta:
+    """The later change wins; the later confirmation is kept."""
+    first, second = sorted((a, b), key=lambda m: (m.updated_at or EPOCH, m.source, m.sensitive, rank(_extra_of(m))))
+    return _with(
+        first,
+        second,
+        source=second.source,
+        updated_at=second.updated_at,
+        confirmed_at=later(a.confirmed_at, b.confirmed_at),
+        sensitive=second.sensitive,
+    )
+
+
+def _extra_of(model: BaseModel) -> Mapping[str, Any]:
+    return model.__pydantic_extra__ or {}
+
+
+def profile(a: Profile, b: Profile) -> Profile:
+    """Scalars and map entries: the later change wins; lists are united."""
+
+    def changed(owner: Profile, key: str) -> datetime:
+        meta = owner.field_meta.get(key)
+        return (meta.updated_at if meta and meta.updated_at else None) or owner.last_updated
+
+    def scalar(field: str) -> str:
+        return max((bool(getattr(p, field)), changed(p, field), getattr(p, field)) for p in (a, b))[2]  # type: ignore[no-any-return]  # getattr by field name
+
+    def entries(field: str, meta: Callable[[str], str]) -> dict[str, str]:
+        maps: tuple[dict[str, str], dict[str, str]] = (getattr(a, field), getattr(b, field))
+        return {
+            key: max((changed(p, meta(key)), m[key]) for p, m in zip((a, b), maps, strict=True) if key in m)[1]
+            for key in {**maps[0], **maps[1]}
+        }
+
+    milestones = {(m.text, m.date): m for m in sorted((*a.milestones, *b.milestones), key=_rank_of)}
+    stances: dict[str, Stance] = {}
+    for stance in sorted((*a.stances, *b.stances), key=lambda s: (s.updated_at, _rank_of(s))):
+        stances[stance.position.strip().casefold()] = stance
+    return _with(
+        a,
+        b,
+        **{field: scalar(field) for field in SCALARS},
+        **{field: fold_union(getattr(a, field), getattr(b, field)) for field in LISTS},
+        milestones=_settled(a.milestones, b.milestones, sorted(milestones.values(), key=lambda m: (m.date, m.text))),
+        stances=_settled(a.stances, b.stances, [stances[key] for key in sorted(stances)]),
+        environment=entries("environment", lambda _: "environment"),
+        preferences=entries("preferences", lambda key: f"pref:{key}"),
+        top_commands=union(a.top_commands, b.top_commands, max),
+        field_meta=union(a.field_meta, b.field_meta, field_meta),
+        last_updated=max(a.last_updated, b.last_updated),
+    )
+
+
+def _rank_of(model: Milestone | Stance) -> str:
+    return rank(model.model_dump(mode="json"))
+
+
+def _settled(a: tuple[M, ...], b: tuple[M, ...], merged: list[M]) -> tuple[M, ...]:
+    return a if a == b else tuple(merged)
+
+
+def origins(a: tuple[Origin, ...], b: tuple[Origin, ...]) -> tuple[Origin, ...]:
+    """All distinct sources, oldest first."""
+    seen = {rank(o.model_dump(mode="json")): o for o in (*a, *b)}
+    return tuple(sorted(seen.values(), key=lambda o: (o.time, rank(o.model_dump(mode="json")))))
+
+
+def details(a: Details, b: Details) -> Details:
+    """Sources are united; a flag set later wins."""
+
+    def flag(name: str) -> tuple[datetime | None, bool]:
+        value = max(
+            ((getattr(d, f"{name}_at") or EPOCH, getattr(d, name), getattr(d, f"{name}_at")) for d in (a, b)),
+            key=lambda t: (t[0], t[1]),
+        )
+        return value[2], value[1]
+
+    pinned_at, pinned = flag("pinned")
+    sensitive_at, sensitive = flag("sensitive")
+    return _with(
+        a,
+        b,
+        valid_from=min((d.valid_from for d in (a, b) if d.valid_from is not None), default=None),
+        sources=a.sources if a.sources == b.sources else origins(a.sources, b.sources),
+        pinned=pinned,
+        pinned_at=pinned_at,
+        sensitive=sensitive,
+        sensitive_at=sensitive_at,
+    )
+
+
+def all_details(a: Mapping[str, Details], b: Mapping[str, Details]) -> dict[str, Details]:
+    """Union by item id."""
+    return union(a, b, details)
+
+
+def history(a: tuple[HistoryEntry, ...], b: tuple[HistoryEntry, ...]) -> tuple[HistoryEntry, ...]:
+    """Union by fact and period, oldest first."""
+    if a == b:
+        return a
+    found: dict[tuple[str, datetime, datetime], HistoryEntry] = {}
+    for entry in sorted((*a, *b), key=lambda e: rank(e.model_dump(mode="json"))):
+        found[entry.fact.id, entry.valid_from, entry.valid_to] = entry
+    return tuple(sorted(found.values(), key=lambda e: (e.valid_to, e.valid_from, e.fact.id)))
+
+
+def undo(a: tuple[UndoEntry, ...], b: tuple[UndoEntry, ...]) -> tuple[UndoEntry, ...]:
+    """Union by token; an entry used anywhere is used."""
+    found: dict[str, UndoEntry] = {}
+    for entry in sorted((*a, *b), key=lambda e: (e.used, rank(e.model_dump(mode="json")))):
+        found[entry.token] = entry
+    return tuple(sorted(found.values(), key=lambda e: (e.time, e.token)))

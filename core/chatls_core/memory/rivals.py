@@ -1,0 +1,64 @@
+"""Which known facts might a new statement repeat or update? A small inverted index kept in step with the facts."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+
+from chatls_core.memory.records import Fact
+from chatls_core.memory.slots import related_words
+from chatls_core.text import tokenizer
+
+_MOST = 60
+"""Facts compared in full per statement."""
+
+
+class Rivals:
+    """Facts by their word stems. Not thread-safe: the fact book guards it."""
+
+    def __init__(self) -> None:
+        self._facts: dict[str, Fact] = {}
+        self._by_stem: defaultdict[str, set[str]] = defaultdict(set)
+
+    def follow(self, facts: Mapping[str, Fact]) -> None:
+        """Take over the present facts; only what changed is read."""
+        for gone in [key for key in self._facts if key not in facts]:
+            self._drop(gone)
+        for key, fact in facts.items():
+            known = self._facts.get(key)
+            if known is fact:
+                continue
+            if known is not None and known.content == fact.content:
+                self._facts[key] = fact
+                continue
+            self._drop(key)
+            self._facts[key] = fact
+            for stem in _stems(fact.content):
+                self._by_stem[stem].add(key)
+
+    def find(self, content: str) -> list[Fact]:
+        """Facts that share words with ``content`` or fill the same slots, most shared words first."""
+        votes: Counter[str] = Counter()
+        for text, weight in ((content, 2), (related_words(content), 1)):
+            for stem in _stems(text):
+                holders = self._by_stem.get(stem, ())
+                # A word in thousands of facts tells nothing apart, and is slow to count.
+                if len(holders) <= max(200, len(self._facts) // 10):
+                    for key in holders:
+                        votes[key] += weight
+        if not votes and self._facts:
+            for stem in _stems(content):
+                for key in list(self._by_stem.get(stem, ()))[:_MOST]:
+                    votes[key] += 1
+        best = sorted(votes, key=lambda key: (-votes[key], key))[:_MOST]
+        return [self._facts[key] for key in best]
+
+    def _drop(self, key: str) -> None:
+        known = self._facts.pop(key, None)
+        if known is not None:
+            for stem in _stems(known.content):
+                self._by_stem[stem].discard(key)
+
+
+def _stems(text: str) -> set[str]:
+    return {t for t in tokenizer.terms(text, "en") if not tokenizer.is_stop_word(t)}

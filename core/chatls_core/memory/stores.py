@@ -1,0 +1,213 @@
+"""Every file of the memory folder, opened through one door (spec/memory.md §3.1; docs/memory-format.md)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, TypeAdapter, ValidationError
+
+from chatls_core.memory import merges
+from chatls_core.memory.identity import episode_id, fact_id
+from chatls_core.memory.records import (
+    Details,
+    Episode,
+    Fact,
+    HistoryEntry,
+    LenientRecord,
+    Profile,
+    Project,
+    Record,
+    Time,
+    Topic,
+    UndoEntry,
+    Usage,
+)
+from chatls_core.store import PLAIN, REAL, Codec, FileSystem, JsonStore
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+M = TypeVar("M", bound=BaseModel)
+
+
+def _none_is_empty(value: Any) -> Any:
+    return [] if value is None else value
+
+
+def _none_is_map(value: Any) -> Any:
+    return {} if value is None else value
+
+
+def _named_facts(items: tuple[Fact, ...]) -> tuple[Fact, ...]:
+    """Facts with an id each and no two of one id; blank ones (a hand edit) are left out."""
+    seen: set[str] = set()
+    clean = True
+    for item in items:
+        if not item.id or item.id in seen or not item.content.strip():
+            clean = False
+            break
+        seen.add(item.id)
+    if clean:
+        return items
+    named = (f if f.id else f.model_copy(update={"id": fact_id(f.content)}) for f in items if f.content.strip())
+    return tuple(merges.by_id(named).values())
+
+
+def _named_episodes(items: tuple[Episode, ...]) -> tuple[Episode, ...]:
+    named = (
+        e if e.id else e.model_copy(update={"id": episode_id(e.date, e.project, e.summary)})
+        for e in items
+        if e.summary.strip()
+    )
+    return tuple(merges.episodes_by_id(named).values())
+
+
+def _named_topics(items: tuple[Topic, ...]) -> tuple[Topic, ...]:
+    return tuple(merges.topics_by_name(t for t in items if t.name.strip()).values())
+
+
+def _named_projects(items: tuple[Project, ...]) -> tuple[Project, ...]:
+    return tuple(merges.projects_by_name(p for p in items if p.name.strip()).values())
+
+
+Facts = Annotated[tuple[Fact, ...], BeforeValidator(_none_is_empty), AfterValidator(_named_facts)]
+Episodes = Annotated[tuple[Episode, ...], BeforeValidator(_none_is_empty), AfterValidator(_named_episodes)]
+Topics = Annotated[tuple[Topic, ...], BeforeValidator(_none_is_empty), AfterValidator(_named_topics)]
+Projects = Annotated[tuple[Project, ...], BeforeValidator(_none_is_empty), AfterValidator(_named_projects)]
+Tombstones = Annotated[dict[str, Time], BeforeValidator(_none_is_map)]
+
+
+class SideFile(LenientRecord):
+    """``memory_details.json``: provenance and flags per item id, and removed list items (spec/memory.md §18.1)."""
+
+    schema_version: int = 1
+    items: dict[str, Details] = {}
+    list_tombstones: dict[str, dict[str, Time]] = {}
+
+
+class HistoryFile(LenientRecord):
+    """``memory_history.json``: values that were true once."""
+
+    schema_version: int = 1
+    entries: tuple[HistoryEntry, ...] = ()
+
+
+class UndoFile(LenientRecord):
+    """``memory_undo.json``: what can be taken back."""
+
+    schema_version: int = 1
+    entries: tuple[UndoEntry, ...] = ()
+
+
+class CompactorState(Record):
+    """``compactor_state.json``."""
+
+    last_compaction: Time | None = None
+
+
+def _merge_side(a: SideFile, b: SideFile) -> SideFile:
+    return SideFile.model_construct(
+        **{**(a.__pydantic_extra__ or {}), **(b.__pydantic_extra__ or {})},
+        schema_version=max(a.schema_version, b.schema_version),
+        items=merges.all_details(a.items, b.items),
+        list_tombstones=merges.nested_times(a.list_tombstones, b.list_tombstones),
+    )
+
+
+def _merge_history(a: HistoryFile, b: HistoryFile) -> HistoryFile:
+    return a.model_copy(update={"entries": merges.history(a.entries, b.entries)})
+
+
+def _merge_undo(a: UndoFile, b: UndoFile) -> UndoFile:
+    return a.model_copy(update={"entries": merges.undo(a.entries, b.entries)})
+
+
+def _merge_state(a: CompactorState, b: CompactorState) -> CompactorState:
+    return a.model_copy(update={"last_compaction": merges.later(a.last_compaction, b.last_compaction)})
+
+
+def mend(model: type[M], tree: object) -> M | None:
+    """A record from JSON that does not validate: fields that are wrong are left out; ``None`` if that is not enough."""
+    if not isinstance(tree, dict):
+        return None
+    rest = dict(tree)
+    for _ in range(2):
+        try:
+            return model.model_validate(rest)
+        except ValidationError as error:
+            for problem in error.errors(include_url=False):
+                if problem["loc"]:
+                    rest.pop(str(problem["loc"][0]), None)
+    return None
+
+
+def _mend_list(model: type[M], settle: Callable[[tuple[M, ...]], tuple[M, ...]]) -> Callable[[object], tuple[M, ...] | None]:
+    def salvage(tree: object) -> tuple[M, ...] | None:
+        if not isinstance(tree, list):
+            return None
+        kept = [record for item in tree if (record := mend(model, item)) is not None]
+        logger.warning("%s: kept %d of %d records", model.__name__, len(kept), len(tree))
+        return settle(tuple(kept))
+
+    return salvage
+
+
+class Stores:
+    """The JSON files of one memory folder."""
+
+    def __init__(self, folder: Path, *, fs: FileSystem = REAL, codec: Codec = PLAIN) -> None:
+        self.folder = folder
+        self.fs = fs
+        self.codec = codec
+
+        def store(
+            name: str,
+            kind: Any,
+            empty: Callable[[], T],
+            merge: Callable[[T, T], T],
+            salvage: Callable[[object], T | None] | None = None,
+        ) -> JsonStore[T]:
+            adapter: TypeAdapter[T] = TypeAdapter(kind)
+            return JsonStore(folder / name, adapter, empty=empty, merge=merge, salvage=salvage, fs=fs, codec=codec)
+
+        no_facts: Callable[[], tuple[Fact, ...]] = tuple
+        no_episodes: Callable[[], tuple[Episode, ...]] = tuple
+        no_topics: Callable[[], tuple[Topic, ...]] = tuple
+        no_projects: Callable[[], tuple[Project, ...]] = tuple
+        no_times: Callable[[], Mapping[str, datetime]] = dict
+        self.facts = store("memory_index.json", Facts, no_facts, merges.facts, _mend_list(Fact, _named_facts))
+        self.tombstones = store("memory_tombstones.json", Tombstones, no_times, merges.times)
+        self.archive = store("memory_archive.json", Facts, no_facts, merges.facts, _mend_list(Fact, _named_facts))
+        self.episodes = store(
+            "episodes.json", Episodes, no_episodes, merges.episodes, _mend_list(Episode, _named_episodes)
+        )
+        self.topics = store("topics.json", Topics, no_topics, merges.topics, _mend_list(Topic, _named_topics))
+        self.projects = store(
+            "projects.json", Projects, no_projects, merges.projects, _mend_list(Project, _named_projects)
+        )
+        self.profile = store("user_profile.json", Profile, Profile, merges.profile, lambda t: mend(Profile, t))
+        self.usage = store("usage_stats.json", Usage, Usage, merges.usage, lambda t: mend(Usage, t))
+        self.side = store("memory_details.json", SideFile, SideFile, _merge_side)
+        self.history = store("memory_history.json", HistoryFile, HistoryFile, _merge_history)
+        self.undo = store("memory_undo.json", UndoFile, UndoFile, _merge_undo)
+        self.compactor = store("compactor_state.json", CompactorState, CompactorState, _merge_state)
+
+    def all(self) -> tuple[JsonStore[Any], ...]:
+        """Every store, for health reports and key rotation."""
+        return (
+            self.facts, self.tombstones, self.archive, self.episodes, self.topics, self.projects, self.profile,
+            self.usage, self.side, self.history, self.undo, self.compactor,
+        )
+
+    def problems(self) -> tuple[str, ...]:
+        """What cannot be opened right now, in sentences."""
+        found = []
+        for store in self.all():
+            store.read()
+            if store.problem:
+                found.append(store.problem)
+        return tuple(found)

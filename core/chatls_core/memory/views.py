@@ -1,0 +1,427 @@
+"""What memory answers: frozen results, each with a ``markdown`` rendering for an editor without a view of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from chatls_core.memory import markdown as _markdown
+from chatls_core.memory.records import EPOCH, SourceKind
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Who said something: ``time`` is the message's own time (``None``: now). ``session``/``message`` are ids or empty."""
+
+    kind: SourceKind = "user"
+    session: str = ""
+    message: str = ""
+    time: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceView:
+    """A source as kept: one of possibly several of an item."""
+
+    kind: str
+    session: str = ""
+    message: str = ""
+    time: datetime = EPOCH
+
+
+@dataclass(frozen=True, slots=True)
+class FactView:
+    """A fact as a person sees it. ``age_days`` counts since it was learned; ``valid_to`` is set for past values."""
+
+    id: str
+    content: str
+    category: str
+    tags: tuple[str, ...]
+    score: float
+    confidence: float
+    provenance: str
+    project: str
+    created_at: datetime
+    last_accessed: datetime
+    access_count: int
+    valid_from: datetime
+    valid_to: datetime | None = None
+    superseded_by: str = ""
+    pinned: bool = False
+    sensitive: bool = False
+    sources: tuple[SourceView, ...] = ()
+    age_days: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PastValue:
+    """An earlier value that a new one took the place of."""
+
+    id: str
+    content: str
+    valid_from: datetime
+    valid_to: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """What became of something to remember.
+
+    ``added`` is False when it was known already (``id`` is the known fact) or not believed (``reason`` says why).
+    """
+
+    id: str
+    added: bool
+    content: str
+    category: str
+    superseded: tuple[PastValue, ...] = ()
+    reason: str = ""
+    undo_token: str = ""
+
+    @property
+    def markdown(self) -> str:
+        """One or two sentences."""
+        return _markdown.remembered(self)
+
+
+@dataclass(frozen=True, slots=True)
+class RecallItem:
+    """One thing recalled: ``kind`` is fact, past (a value that was true once), episode, profile, topic or project."""
+
+    kind: str
+    id: str
+    text: str
+    score: float
+    why: str
+    source: SourceView
+    date: datetime | None
+    category: str = ""
+    project: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """What a question brought. ``context`` is the text a model is given (budgeted; spec/memory.md §8.5)."""
+
+    query: str
+    items: tuple[RecallItem, ...]
+    window: tuple[datetime, datetime] | None = None
+    as_of: datetime | None = None
+    context: str = ""
+
+    @property
+    def markdown(self) -> str:
+        """A list with reasons and sources."""
+        return _markdown.recall(self)
+
+
+@dataclass(frozen=True, slots=True)
+class AutoRecall:
+    """What rides in a turn unasked: ``text`` may be empty; it is frozen into history, so it holds no ages or scores."""
+
+    text: str = ""
+    ids: tuple[str, ...] = ()
+    items: tuple[RecallItem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ForgottenItem:
+    """One item that was, or would be, forgotten."""
+
+    kind: str
+    id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What was forgotten; with ``dry_run`` what would be. ``notes`` are dates of daily notes that still mention it."""
+
+    items: tuple[ForgottenItem, ...]
+    dry_run: bool = False
+    undo_token: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def markdown(self) -> str:
+        """The list and how to take it back."""
+        return _markdown.forgotten(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What an undo gave back and took away."""
+
+    token: str
+    restored: tuple[str, ...]
+    removed: tuple[str, ...]
+    action: str = ""
+
+    @property
+    def markdown(self) -> str:
+        """One sentence."""
+        return _markdown.undone(self)
+
+
+@dataclass(frozen=True, slots=True)
+class FactPage:
+    """Facts, best first; ``total`` counts all of the category."""
+
+    facts: tuple[FactView, ...]
+    total: int
+    category: str = ""
+    offset: int = 0
+
+    @property
+    def markdown(self) -> str:
+        """A table."""
+        return _markdown.fact_page(self)
+
+
+@dataclass(frozen=True, slots=True)
+class FactDetails:
+    """One fact with everything known about it: its sources and the values before it."""
+
+    fact: FactView
+    history: tuple[FactView, ...] = ()
+
+    @property
+    def markdown(self) -> str:
+        """Why it is here."""
+        return _markdown.fact_details(self)
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileField:
+    """One entry of the profile. ``key`` is what ``profile`` accepts to change it."""
+
+    key: str
+    value: str
+    source: str = ""
+    updated_at: datetime | None = None
+    confirmed_at: datetime | None = None
+    sensitive: bool = False
+    stale: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileView:
+    """The profile, in a fixed order; ``changed`` names the keys the call changed, ``refused`` says what it did not."""
+
+    fields: tuple[ProfileField, ...]
+    changed: tuple[str, ...] = ()
+    refused: Mapping[str, str] = field(default_factory=dict)
+    undo_token: str = ""
+
+    @property
+    def markdown(self) -> str:
+        """A table."""
+        return _markdown.profile(self)
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeView:
+    """Finished work."""
+
+    id: str
+    date: datetime
+    summary: str
+    outcome: str = ""
+    project: str = ""
+    refs: tuple[str, ...] = ()
+    source: SourceView = SourceView("extraction")
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """Episodes in order of time; ``window`` is half-open."""
+
+    episodes: tuple[EpisodeView, ...]
+    window: tuple[datetime, datetime] | None = None
+    query: str = ""
+
+    @property
+    def markdown(self) -> str:
+        """One line per episode."""
+        return _markdown.timeline(self)
+
+
+@dataclass(frozen=True, slots=True)
+class TopicView:
+    """A subject that came up."""
+
+    name: str
+    mentions: int
+    summary: str
+    first_seen: datetime
+    last_seen: datetime
+    fact_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TopicList:
+    """Topics, most alive first."""
+
+    topics: tuple[TopicView, ...]
+
+    @property
+    def markdown(self) -> str:
+        """A table."""
+        return _markdown.topics(self)
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectView:
+    """A project."""
+
+    name: str
+    path: str
+    description: str
+    status: str
+    technologies: tuple[str, ...]
+    last_active: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectList:
+    """Projects, most recently active first."""
+
+    projects: tuple[ProjectView, ...]
+
+    @property
+    def markdown(self) -> str:
+        """A table."""
+        return _markdown.projects(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """Sizes and habits. ``problems`` are files that cannot be opened, in sentences."""
+
+    facts: Mapping[str, int]
+    cap: int
+    episodes: int
+    topics: int
+    projects: int
+    past_values: int
+    archived: int
+    sessions: int
+    messages: int
+    peak_hours: tuple[int, ...]
+    features: Mapping[str, int]
+    problems: tuple[str, ...] = ()
+    sealed: bool = False
+
+    @property
+    def markdown(self) -> str:
+        """A short list."""
+        return _markdown.stats(self)
+
+
+@dataclass(frozen=True, slots=True)
+class TextView:
+    """A text with a title: long-term memory, a note, a digest, the map."""
+
+    title: str
+    text: str
+
+    @property
+    def markdown(self) -> str:
+        """The text itself."""
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class FileList:
+    """The files of memory with their sizes in bytes; ``notes`` and ``digests`` are names, newest first."""
+
+    folder: str
+    files: Mapping[str, int]
+    notes: tuple[str, ...] = ()
+    digests: tuple[str, ...] = ()
+
+    @property
+    def markdown(self) -> str:
+        """A table."""
+        return _markdown.file_list(self)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeView:
+    """A node of the knowledge graph; ``hop`` is the distance from the subject."""
+
+    id: str
+    kind: str
+    title: str
+    summary: str = ""
+    weight: float = 0.0
+    hop: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeView:
+    """An undirected link."""
+
+    a: str
+    b: str
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class GraphView:
+    """A graph or a part of it; ``svg`` is a picture (empty where none was asked for)."""
+
+    nodes: tuple[NodeView, ...]
+    edges: tuple[EdgeView, ...]
+    subject: str = ""
+    svg: str = ""
+    total_nodes: int = 0
+    total_edges: int = 0
+
+    @property
+    def markdown(self) -> str:
+        """The neighbours or hubs, one line each."""
+        return _markdown.graph(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """What an export wrote or an import took in, by kind of record."""
+
+    path: str
+    counts: Mapping[str, int]
+    skipped: int = 0
+    direction: str = "export"
+
+    @property
+    def markdown(self) -> str:
+        """One sentence."""
+        return _markdown.transfer(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """What housekeeping moved to the archive or removed."""
+
+    archived: tuple[str, ...] = ()
+    notes_removed: tuple[str, ...] = ()
+
+    @property
+    def markdown(self) -> str:
+        """One sentence."""
+        return _markdown.compaction(self)
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryChange:
+    """What a write changed: ids of facts, episodes and (``topic:…``, ``project:…``, ``profile:…``) other items."""
+
+    added: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    undo_token: str = ""
+    background: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.added or self.changed or self.removed)
