@@ -1,27 +1,26 @@
-"""Okapi BM25, term by term, over a corpus that changes (spec/memory.md §7.2, §8.3).
+"""Okapi BM25, term by term, over passages that come and go (spec/memory.md §7.2, §8.3).
 
-Two engines, one formula: ``idf · tf·(k1+1) / (tf + k1·(1 − b + b·length/average))`` with the never-negative
-``idf = ln(1 + (N − n + ½)/(n + ½))``. rank-bm25 scores small corpora; beyond a few hundred passages its walk over every
-passage for every term costs more than an answer may take, and an inverted index of our own with the same numbers takes over.
+Two scorers, one formula: ``idf · tf·(k1+1) / (tf + k1·(1 − b + b·length/average))`` with the never-negative
+``idf = ln(1 + (N − n + ½)/(n + ½))``. rank-bm25 scores small corpora; it walks over every passage for every term, so
+beyond a few hundred passages posting lists of our own give the same numbers at the cost of the passages that match.
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    Numbers = NDArray[np.int64]
     Scores = NDArray[np.float64]
 
 K1 = 1.2
-"""How fast repetition of a term saturates."""
-B = 0.75
-"""How much long passages are marked down."""
+"""How fast the repetition of a term saturates."""
 
 SMALL_CORPUS = 400
 """Up to this many passages rank-bm25 does the scoring."""
@@ -32,91 +31,200 @@ def inverse_frequency(documents: int, containing: int) -> float:
     return math.log(1 + (documents - containing + 0.5) / (containing + 0.5))
 
 
-class Engine(Protocol):
-    """Scores of single terms over a fixed list of passages."""
+class Postings:
+    """Which slots hold which terms how often. A slot is a passage's place in the order; removed ones stay empty.
 
-    def idf(self, term: str) -> float:
-        """How telling ``term`` is; the highest value for a term that no passage has."""
+    Adding and removing cost as much as the passage has terms; arrays for scoring are made per term on first use and
+    thrown away only for terms that changed.
+    """
 
-    def scores(self, term: str) -> Scores:
-        """The BM25 score of ``term`` for every passage, in the passages' order; zero where it is absent."""
+    def __init__(self) -> None:
+        self._slots: dict[str, dict[int, int]] = {}
+        self._terms: list[tuple[str, ...] | None] = []
+        self._written: dict[str, str] = {}
+        self._buckets: defaultdict[str, set[str]] = defaultdict(set)
+        self._arrays: dict[str, tuple[Numbers, Scores]] = {}
+        self._total_length = 0
+        self.live = 0
+        """How many slots are filled."""
+
+    @property
+    def slots(self) -> int:
+        """How many slots there are, empty ones included."""
+        return len(self._terms)
+
+    @property
+    def average_length(self) -> float:
+        """Mean number of terms of a filled slot; 1 when there are none."""
+        return self._total_length / self.live if self._total_length else 1.0
+
+    def lengths(self) -> Scores:
+        """Number of terms by slot."""
+        import numpy as np
+
+        return np.fromiter((len(t) if t else 0 for t in self._terms), dtype=np.float64, count=len(self._terms))
+
+    def documents(self) -> tuple[Numbers, list[tuple[str, ...]]]:
+        """The filled slots in order, and their terms."""
+        import numpy as np
+
+        filled = [(slot, terms) for slot, terms in enumerate(self._terms) if terms is not None]
+        return np.array([slot for slot, _ in filled], dtype=np.int64), [terms for _, terms in filled]
+
+    def terms_of(self, slot: int) -> tuple[str, ...]:
+        """The terms of a slot, in order; none for an empty one."""
+        return self._terms[slot] or ()
+
+    def append(self) -> int:
+        """A new empty slot at the end."""
+        self._terms.append(None)
+        return len(self._terms) - 1
+
+    def fill(self, slot: int, pairs: Iterable[tuple[str, str]]) -> None:
+        """Put (term, written word) pairs into an empty slot."""
+        terms = []
+        for term, written in pairs:
+            terms.append(term)
+            holders = self._slots.get(term)
+            if holders is None:
+                holders = self._slots[term] = {}
+                self._written[term] = written
+                self._buckets[term[:2]].add(term)
+            holders[slot] = holders.get(slot, 0) + 1
+            self._arrays.pop(term, None)
+        self._terms[slot] = tuple(terms)
+        self._total_length += len(terms)
+        self.live += 1
+
+    def clear(self, slot: int) -> None:
+        """Empty a slot; an empty one stays empty."""
+        terms = self._terms[slot]
+        if terms is None:
+            return
+        for term in set(terms):
+            holders = self._slots[term]
+            del holders[slot]
+            self._arrays.pop(term, None)
+            if not holders:
+                del self._slots[term], self._written[term]
+                self._buckets[term[:2]].discard(term)
+        self._terms[slot] = None
+        self._total_length -= len(terms)
+        self.live -= 1
 
     def holds(self, term: str) -> bool:
         """Whether any passage has ``term``."""
+        return term in self._slots
+
+    def frequency(self, term: str) -> int:
+        """How many passages have ``term``."""
+        return len(self._slots.get(term, ()))
+
+    def idf(self, term: str) -> float:
+        """How telling ``term`` is; highest for a term that no passage has."""
+        return inverse_frequency(self.live, self.frequency(term))
+
+    def written(self, term: str) -> str:
+        """A word that ``term`` stands for, as the corpus spells it; the term itself when unknown."""
+        return self._written.get(term, term)
+
+    def beginning_with(self, two_letters: str) -> Iterable[str]:
+        """All terms that start with these two letters."""
+        return self._buckets.get(two_letters, ())
+
+    def arrays(self, term: str) -> tuple[Numbers, Scores]:
+        """The slots that hold ``term``, and how often each does."""
+        found = self._arrays.get(term)
+        if found is None:
+            import numpy as np
+
+            holders = self._slots.get(term, {})
+            found = self._arrays[term] = (
+                np.fromiter(holders.keys(), dtype=np.int64, count=len(holders)),
+                np.fromiter(holders.values(), dtype=np.float64, count=len(holders)),
+            )
+        return found
 
 
-class RankBm25Engine:
-    """The library rank-bm25, with idf values that are never negative."""
+class Scorer(Protocol):
+    """BM25 of one term."""
 
-    def __init__(self, documents: Sequence[Sequence[str]], *, k1: float = K1, b: float = B) -> None:
+    def scores(self, term: str) -> tuple[Numbers, Scores]:
+        """The slots that hold ``term`` with the term's score in each; empty arrays when none does."""
+
+
+class RankBm25Scorer:
+    """The library rank-bm25, with idf values that are never negative. Valid until the postings change."""
+
+    def __init__(self, postings: Postings, *, b: float, k1: float = K1) -> None:
+        """``postings`` must hold at least one term."""
         from rank_bm25 import BM25Okapi
 
-        self._size = len(documents)
-        self._bm25 = BM25Okapi([list(d) for d in documents], k1=k1, b=b)
-        counts: Counter[str] = Counter(term for d in documents for term in set(d))
-        # The library's own idf is negative for a term that most passages have: finding it would count against a passage.
-        self._bm25.idf = {term: inverse_frequency(self._size, n) for term, n in counts.items()}
-        self._cache: dict[str, Scores] = {}
+        self._filled, documents = postings.documents()
+        self._bm25 = BM25Okapi([list(terms) for terms in documents], k1=k1, b=b)
+        # The library's own idf is negative for a term that most passages have: finding it would count against them.
+        self._bm25.idf = {term: postings.idf(term) for term in self._bm25.idf}
+        self._known: dict[str, tuple[Numbers, Scores]] = {}
 
-    def idf(self, term: str) -> float:
-        """See :class:`Engine`."""
-        value: float = self._bm25.idf.get(term, inverse_frequency(self._size, 0))
-        return value
-
-    def holds(self, term: str) -> bool:
-        """See :class:`Engine`."""
-        return term in self._bm25.idf
-
-    def scores(self, term: str) -> Scores:
-        """See :class:`Engine`."""
-        if term not in self._cache:
-            self._cache[term] = self._bm25.get_scores([term])
-        return self._cache[term]
+    def scores(self, term: str) -> tuple[Numbers, Scores]:
+        """See :class:`Scorer`."""
+        found = self._known.get(term)
+        if found is None:
+            every: Scores = self._bm25.get_scores([term])
+            matching = every.nonzero()[0]
+            found = self._known[term] = (self._filled[matching], every[matching])
+        return found
 
 
-class InvertedEngine:
-    """Posting lists in numpy arrays: a term costs as much as the passages that have it."""
+class PostingsScorer:
+    """The same formula on posting lists. Valid until the postings change."""
 
-    def __init__(self, documents: Sequence[Sequence[str]], *, k1: float = K1, b: float = B) -> None:
+    def __init__(self, postings: Postings, *, b: float, k1: float = K1) -> None:
+        self._postings = postings
+        self._k1 = k1
+        self._norm = k1 * (1 - b + b * postings.lengths() / postings.average_length)
+
+    def scores(self, term: str) -> tuple[Numbers, Scores]:
+        """See :class:`Scorer`."""
+        slots, counts = self._postings.arrays(term)
+        return slots, self._postings.idf(term) * counts * (self._k1 + 1) / (counts + self._norm[slots])
+
+
+class GroupScorer:
+    """BM25 over groups of passages (conversations), from the passages' postings. Valid until either changes."""
+
+    def __init__(self, postings: Postings, group: Numbers, groups: int, *, b: float, k1: float = K1) -> None:
+        """``group`` gives each slot's group, 0 to ``groups`` − 1."""
         import numpy as np
 
-        self._np = np
-        self._size = len(documents)
-        postings: dict[str, tuple[list[int], list[int]]] = {}
-        lengths = np.zeros(self._size)
-        for number, document in enumerate(documents):
-            lengths[number] = len(document)
-            for term, count in Counter(document).items():
-                numbers, counts = postings.setdefault(term, ([], []))
-                numbers.append(number)
-                counts.append(count)
-        self._postings = postings
-        average = lengths.mean() if self._size and lengths.any() else 1.0
-        self._k1 = k1
-        self._norm = k1 * (1 - b + b * lengths / average)
+        self._postings, self._group, self._groups, self._k1 = postings, group, groups, k1
+        lengths = np.bincount(group, postings.lengths(), minlength=groups)
+        self._norm = k1 * (1 - b + b * lengths / max(float(lengths.mean()), 1.0))
+        self._known: dict[str, tuple[Scores, float]] = {}
 
-    def idf(self, term: str) -> float:
-        """See :class:`Engine`."""
-        found = self._postings.get(term)
-        return inverse_frequency(self._size, len(found[0]) if found else 0)
+    def scores(self, term: str) -> tuple[Scores, float]:
+        """The score of ``term`` for every group, and its idf among groups."""
+        found = self._known.get(term)
+        if found is None:
+            import numpy as np
 
-    def holds(self, term: str) -> bool:
-        """See :class:`Engine`."""
-        return term in self._postings
-
-    def scores(self, term: str) -> Scores:
-        """See :class:`Engine`."""
-        np = self._np
-        result: Scores = np.zeros(self._size)
-        found = self._postings.get(term)
-        if found:
-            numbers, counts = np.asarray(found[0]), np.asarray(found[1], dtype=np.float64)
-            result[numbers] = self.idf(term) * counts * (self._k1 + 1) / (counts + self._norm[numbers])
-        return result
+            slots, counts = self._postings.arrays(term)
+            frequency = np.bincount(self._group[slots], counts, minlength=self._groups)
+            idf = inverse_frequency(self._groups, int(np.count_nonzero(frequency)))
+            found = self._known[term] = (idf * frequency * (self._k1 + 1) / (frequency + self._norm), idf)
+        return found
 
 
-def engine(documents: Sequence[Sequence[str]], *, k1: float = K1, b: float = B) -> Engine:
-    """The engine that suits the number of ``documents`` (lists of terms)."""
-    if len(documents) <= SMALL_CORPUS:
-        return RankBm25Engine(documents, k1=k1, b=b) if any(documents) else InvertedEngine(documents, k1=k1, b=b)
-    return InvertedEngine(documents, k1=k1, b=b)
+def scorer(postings: Postings, *, b: float) -> Scorer:
+    """The scorer that suits the number of passages."""
+    if 0 < postings.live <= SMALL_CORPUS and postings.average_length >= 1:
+        return RankBm25Scorer(postings, b=b)
+    return PostingsScorer(postings, b=b)
+
+
+def documents_of(texts: Sequence[Sequence[str]]) -> Postings:
+    """Postings of ready-made lists of terms, one slot each."""
+    postings = Postings()
+    for terms in texts:
+        postings.fill(postings.append(), ((term, term) for term in terms))
+    return postings

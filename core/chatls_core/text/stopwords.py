@@ -34,14 +34,17 @@ PORTUGUESE = frozenset(
     """.split()
 )
 
-FRAMING = frozenset(
+WEAK = frozenset(
     """
-    tell told remind remember recall know mention mentioned said say says discuss discussed talk talked conversation
-    lembra lembre lembrar recorda falou falamos disse dissemos discutimos discutiu conversamos mencionou mencionei sabe
-    diga conte
+    tell told remind remember recall know mention mentioned said say says describe discuss discussed talk talked
+    conversation conversations chat planned use used using
+    type kind sort name way number amount thing things stuff lot time times day year specific particular certain some
+    many much recent recently previous last first next new different
+    lembra lembre lembrar recorda falou falamos disse dissemos discutimos discutiu conversamos conversa mencionou
+    mencionei sabe diga conte tipo nome jeito vez vezes coisa coisas numero dia ano novo nova ultimo ultima usa usar
     """.split()
 )
-"""Words that frame a question about the past; weak evidence about its topic, so they count for little."""
+"""Words that frame a question rather than name its topic; they count for less than the others."""
 
 EVIDENCE_ENGLISH = frozenset(
     """

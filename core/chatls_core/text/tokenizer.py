@@ -119,13 +119,16 @@ def _split(chunk: str) -> tuple[Word, ...]:
     if not whole:
         return ()
     if len(parts) <= 1 or all(part.isdigit() for part in parts):
-        return (Word(written, whole), *(Word(part, part.lower(), part=True) for part in parts if len(part) > 2 and part.lower() != whole))
+        return (
+            Word(written, whole),
+            *(Word(part, part.lower(), part=True) for part in parts if len(part) > 2 and part.lower() != whole),
+        )
     return (Word(written, whole), *(Word(part, part.lower(), part=True) for part in parts))
 
 
 @lru_cache(maxsize=131072)
-def _chunk_terms(chunk: str, language: Language) -> tuple[str, ...]:
-    return tuple(stem(word.folded, language) for word in _split(chunk))
+def _chunk_terms(chunk: str, language: Language) -> tuple[tuple[str, str], ...]:
+    return tuple((stem(word.folded, language), word.folded) for word in _split(chunk))
 
 
 def _chunks(text: str) -> list[str]:
@@ -140,8 +143,13 @@ def words(text: str) -> Iterator[Word]:
 
 def terms(text: str, language: Language | None = None) -> list[str]:
     """The terms of a passage, in order, stop words included. ``language`` is detected when not given, English at last."""
+    return [term for term, _ in analysed(text, language)]
+
+
+def analysed(text: str, language: Language | None = None) -> list[tuple[str, str]]:
+    """Like :func:`terms`, each term with the folded word it came from."""
     language = language or detect_language(text) or "en"
-    return [term for chunk in _chunks(text) for term in _chunk_terms(chunk, language)]
+    return [pair for chunk in _chunks(text) for pair in _chunk_terms(chunk, language)]
 
 
 def is_stop_word(folded: str) -> bool:

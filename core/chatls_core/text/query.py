@@ -1,0 +1,109 @@
+"""A question as the ranker reads it: its topic words with their worth, dates, persons and the kind of answer it wants."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from . import dates, stopwords, thesaurus, tokenizer
+from .tokenizer import Language
+
+_WEAK_WEIGHT = 0.5
+
+_FIRST_PERSON = re.compile(r"\b(?:i|my|me|mine|i'm|i've|eu|meu|minha|meus|minhas)\b", re.IGNORECASE)
+_SECOND_PERSON = re.compile(
+    r"\byou\s+(?:\w+\s+)?(?:told|tell|said|say|gave|give|recommend\w*|suggest\w*|mention\w*|provid\w*|explain\w*|wrote|list\w*|propos\w*)\b"
+    r"|\byour\s+(?:recommendation|suggestion|answer|advice|list|explanation)s?\b"
+    r"|\bvoc[êe]\s+(?:me\s+)?(?:disse|falou|recomendou|sugeriu|explicou|listou|escreveu)\b",
+    re.IGNORECASE,
+)
+_WHEN = re.compile(
+    r"\s*(?:when\b|(?:on\s+|in\s+)?(?:what|which)\s+(?:date|day|month|year)\b|how\s+long\b|since\s+when\b|quando\b|desde\s+quando\b|"
+    r"(?:em\s+)?que\s+(?:dia|m[êe]s|ano|data)\b|h[áa]\s+quanto\s+tempo\b)",
+    re.IGNORECASE,
+)
+_HOW_MANY = re.compile(r"\bhow\s+(?:many|much|old|often|long)\b|\bquant[oa]s?\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """Another term that may stand for a topic word, worth ``weight`` (0 to 1) of it."""
+
+    term: str
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class TopicWord:
+    """A word of the question: as folded, its term, its worth, and terms that may stand for it.
+
+    ``translated`` is the word's stem in the other language, for corpora that hold passages in it.
+    """
+
+    folded: str
+    term: str
+    weight: float
+    variants: tuple[Variant, ...] = ()
+    translated: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked, and in which language."""
+
+    language: Language
+    topic: tuple[TopicWord, ...]
+    first_person: bool
+    second_person: bool
+    wants_time: bool
+    wants_number: bool
+
+
+@cache
+def _related(language: Language) -> Mapping[str, Mapping[str, float]]:
+    """The thesaurus by stems: words of either language lead to the stems of their relatives."""
+    related: dict[str, dict[str, float]] = {}
+    for word, others in thesaurus.related_words().items():
+        targets = related.setdefault(tokenizer.stem(word, language), {})
+        for other, weight in others.items():
+            for stem in {
+                tokenizer.stem(other, "en"),
+                tokenizer.stem(other, "pt") if weight == thesaurus.TRANSLATION else "",
+            }:
+                if stem:
+                    targets[stem] = max(targets.get(stem, 0.0), weight)
+    return related
+
+
+def read(text: str) -> Question:
+    """Analyse a question of any length; one without topic words has an empty ``topic``."""
+    detected = tokenizer.detect_language(text)
+    language: Language = detected or "en"
+    named_dates = dates.dates_in(text)
+    topic: dict[str, TopicWord] = {}
+    for word in tokenizer.topic_words(text):
+        term = tokenizer.stem(word.folded, language)
+        if term in topic:
+            continue
+        weight = _WEAK_WEIGHT if word.folded in stopwords.WEAK or word.part else 1.0
+        variants = tuple(_variants(word.folded, term, language, named_dates))
+        # Names and loan words of a passage in the other language are stemmed by its rules.
+        other = tokenizer.stem(word.folded, "pt" if language == "en" else "en")
+        topic[term] = TopicWord(word.folded, term, weight, variants, other if other != term else "")
+    return Question(
+        language,
+        tuple(topic.values()),
+        bool(_FIRST_PERSON.search(text)),
+        bool(_SECOND_PERSON.search(text)),
+        bool(_WHEN.match(text)),
+        bool(_HOW_MANY.search(text)),
+    )
+
+
+def _variants(folded: str, term: str, language: Language, named_dates: Mapping[str, str]) -> Iterable[Variant]:
+    if folded in named_dates:
+        yield Variant(named_dates[folded], 1.0)
+    for stem, weight in _related(language).get(term, {}).items():
+        yield Variant(stem, weight)
