@@ -66,8 +66,10 @@ class TurnFiles:
     read: dict[str, str] = field(default_factory=dict)
     touched: list[Path] = field(default_factory=list)
     edits: list[EditRecord] = field(default_factory=list)
-    edited: dict[str, str | None] = field(default_factory=dict)
-    """Text of each edited file before the turn's first edit (``None``: it did not exist)."""
+    changes: list[tuple[str, str, str | None, str | None, str | None]] = field(default_factory=list)
+    """This turn's applied changes: call id, URI, text before, text after, new URI."""
+    agent_edited: set[str] = field(default_factory=set)
+    """Files the agent edited in this conversation: saved before a command reads the disk."""
 
     def touch(self, path: Path | None) -> None:
         """Remember that the turn read or changed ``path`` (path rules and nested instructions follow it)."""
@@ -121,6 +123,10 @@ class Tool(Generic[A]):
         """What the call does, in a few words for the user."""
         return self.name.replace("_", " ")
 
+    def subject(self, arguments: A) -> str:
+        """What the call acts on, as policy rules name it: a path or a command line."""
+        return str(getattr(arguments, "command", "") or getattr(arguments, "path", ""))
+
     def locations(self, arguments: A, context: ToolContext) -> tuple[Location, ...]:
         """The places the call is about."""
         return ()
@@ -138,9 +144,7 @@ class Tool(Generic[A]):
             problems = "; ".join(
                 f"{'.'.join(str(p) for p in e['loc']) or 'arguments'}: {e['msg'].lower()}" for e in error.errors()[:5]
             )
-            takes = ", ".join(
-                f"{n}{'' if f.is_required() else '?'}" for n, f in self.arguments.model_fields.items()
-            )
+            takes = ", ".join(f"{n}{'' if f.is_required() else '?'}" for n, f in self.arguments.model_fields.items())
             given = json.dumps(sorted(raw), ensure_ascii=False)
             raise ToolError(f"{self.name}: {problems}. It takes: {takes}. You gave: {given}.") from error
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+from typing import ClassVar
 
 from pydantic import Field
 
-from chatls_core.edits import EditError, preview
+from chatls_core.edits import EditError, named_paths, preview
 from chatls_core.host import Location
 from chatls_core.tools.base import Tool, ToolArguments, ToolContext, ToolError, ToolOutcome
 from chatls_core.tools.editing import WantedFile, current_text, make_change
@@ -32,13 +33,13 @@ class EditFileArguments(ToolArguments):
 class EditFile(Tool[EditFileArguments]):
     name = "edit_file"
     description = (
-        "Replace text in a file: old_text must match exactly one place (or all with replace_all). The edit goes through "
-        "the editor; the user may review it. To create a file use write_file."
+        "Replace text in a file: old_text must match exactly one place (or all with replace_all). The edit goes "
+        "through the editor; the user may review it. To create a file use write_file."
     )
     kind = "edit"
     arguments = EditFileArguments
     modes = frozenset({"agent", "coder"})
-    aliases = {
+    aliases: ClassVar[dict[str, str]] = {
         "file": "path", "file_path": "path", "old_string": "old_text", "new_string": "new_text", "old_str": "old_text",
         "new_str": "new_text", "search": "old_text", "replace": "new_text", "old": "old_text", "new": "new_text",
     }  # fmt: skip
@@ -88,7 +89,7 @@ class WriteFile(Tool[WriteFileArguments]):
     )
     kind = "edit"
     arguments = WriteFileArguments
-    aliases = {"file": "path", "file_path": "path", "text": "content", "contents": "content"}
+    aliases: ClassVar[dict[str, str]] = {"file": "path", "file_path": "path", "text": "content", "contents": "content"}
 
     def label(self, arguments: WriteFileArguments) -> str:
         return f"write {arguments.path}"
@@ -133,16 +134,14 @@ class ApplyPatch(Tool[ApplyPatchArguments]):
     )
     kind = "edit"
     arguments = ApplyPatchArguments
-    aliases = {"input": "patch", "diff": "patch", "content": "patch"}
+    aliases: ClassVar[dict[str, str]] = {"input": "patch", "diff": "patch", "content": "patch"}
     format = "apply_patch"
 
     def label(self, arguments: ApplyPatchArguments) -> str:
         return "apply patch"
 
     async def run(self, arguments: ApplyPatchArguments, context: ToolContext) -> ToolOutcome:
-        from chatls_core.edits import paths_in
-
-        paths = paths_in(self.format, arguments.patch)
+        paths = named_paths(self.format, arguments.patch)
         uris = {path: context.resolve(path) for path in paths}
         bases = {path: await _base(context, uri) for path, uri in uris.items()}
         known = {path: text for path, text in bases.items() if text is not None}
@@ -172,7 +171,13 @@ class MoveFile(Tool[MoveFileArguments]):
     description = "Rename or move a file."
     kind = "move"
     arguments = MoveFileArguments
-    aliases = {"source": "path", "from": "path", "destination": "new_path", "to": "new_path", "dest": "new_path"}
+    aliases: ClassVar[dict[str, str]] = {
+        "source": "path",
+        "from": "path",
+        "destination": "new_path",
+        "to": "new_path",
+        "dest": "new_path",
+    }
 
     def label(self, arguments: MoveFileArguments) -> str:
         return f"move {arguments.path} → {arguments.new_path}"
@@ -197,7 +202,7 @@ class DeleteFile(Tool[DeleteFileArguments]):
     description = "Delete a file."
     kind = "delete"
     arguments = DeleteFileArguments
-    aliases = {"file": "path", "file_path": "path"}
+    aliases: ClassVar[dict[str, str]] = {"file": "path", "file_path": "path"}
 
     def label(self, arguments: DeleteFileArguments) -> str:
         return f"delete {arguments.path}"

@@ -107,7 +107,9 @@ class _EditRun:
         except RebaseConflict as error:
             self._context.files.read[wanted.uri] = now
             raise ToolError(
-                self._with_text(f"The user changed the same lines meanwhile ({error}). The file now reads", wanted.uri, now)
+                self._with_text(
+                    f"The user changed the same lines meanwhile ({error}). The file now reads", wanted.uri, now
+                )
             ) from error
         return replace(wanted, base=now, after=after)
 
@@ -174,11 +176,12 @@ class _EditRun:
 
     def _remember(self, wanted: WantedFile) -> None:
         files = self._context.files
-        files.edited.setdefault(wanted.uri, wanted.base)
+        files.changes.append((self._context.call_id, wanted.uri, wanted.base, wanted.after, wanted.new_uri))
         if wanted.after is None or wanted.new_uri:
             files.read.pop(wanted.uri, None)
         if wanted.after is not None:
             files.read[wanted.new_uri or wanted.uri] = wanted.after
+            files.agent_edited.add(wanted.new_uri or wanted.uri)
         files.touch(path_of(wanted.new_uri or wanted.uri))
 
     def _success(self, final: Sequence[WantedFile]) -> str:
@@ -200,10 +203,14 @@ class _EditRun:
         return "\n".join(lines)
 
     def _refusal(self, reason: str, result: ChangeResult) -> str:
-        current = next(((f.uri, f.current) for f in result.files if f.current is not None and f.status == "stale"), None)
+        current = next(
+            ((f.uri, f.current) for f in result.files if f.current is not None and f.status == "stale"), None
+        )
         if current:
             self._context.files.read[current[0]] = current[1] or ""
-            return self._with_text(f"The edit was not applied: {reason}. The file now reads", current[0], current[1] or "")
+            return self._with_text(
+                f"The edit was not applied: {reason}. The file now reads", current[0], current[1] or ""
+            )
         return f"The edit was not applied: {reason}."
 
     def _with_text(self, head: str, uri: str, text: str) -> str:

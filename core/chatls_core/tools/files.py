@@ -6,11 +6,12 @@ import asyncio
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import ClassVar
 
 from pydantic import Field
 
 from chatls_core.host import Document, HostError, Location, Position, Range
-from chatls_core.text.cut import cut_chars
+from chatls_core.text import cut
 from chatls_core.tools.base import Tool, ToolArguments, ToolContext, ToolError, ToolOutcome
 from chatls_core.tools.paths import display, ignored, path_of, walk
 
@@ -39,7 +40,7 @@ def split_lines(text: str) -> list[str]:
 def numbered(lines: list[str], first: int) -> str:
     """Lines with their one-based numbers, as the model is shown them."""
     width = max(4, len(str(first + len(lines) - 1)))
-    return "\n".join(f"{n:>{width}}\t{cut_chars(line, MAX_LINE_CHARS)}" for n, line in enumerate(lines, first))
+    return "\n".join(f"{n:>{width}}\t{cut.by_chars(line, MAX_LINE_CHARS)}" for n, line in enumerate(lines, first))
 
 
 class ReadFileArguments(ToolArguments):
@@ -57,7 +58,13 @@ class ReadFile(Tool[ReadFileArguments]):
     kind = "read"
     arguments = ReadFileArguments
     read_only = True
-    aliases = {"file": "path", "file_path": "path", "filename": "path", "start": "start_line", "end": "end_line"}
+    aliases: ClassVar[dict[str, str]] = {
+        "file": "path",
+        "file_path": "path",
+        "filename": "path",
+        "start": "start_line",
+        "end": "end_line",
+    }
 
     def label(self, arguments: ReadFileArguments) -> str:
         lines = f" {arguments.start_line}–{arguments.end_line or ''}" if arguments.start_line else ""
@@ -81,9 +88,11 @@ class ReadFile(Tool[ReadFileArguments]):
             raise ToolError(f"end_line {arguments.end_line} is before start_line {first}.")
         body = numbered(lines[first - 1 : last], first)
         head = f"{arguments.path} ({len(lines)} lines{', unsaved changes' if document.dirty else ''})"
-        rest = f"\n[lines {last + 1}–{len(lines)} not shown: read_file with start_line={last + 1}]" if last < len(
-            lines
-        ) and (arguments.end_line is None or last < arguments.end_line) else ""
+        rest = (
+            f"\n[lines {last + 1}–{len(lines)} not shown: read_file with start_line={last + 1}]"
+            if last < len(lines) and (arguments.end_line is None or last < arguments.end_line)
+            else ""
+        )
         return ToolOutcome(f"{head}\n{body}{rest}", f"{last - first + 1} lines", self.locations(arguments, context))
 
 
@@ -98,7 +107,7 @@ class ListDir(Tool[ListDirArguments]):
     kind = "read"
     arguments = ListDirArguments
     read_only = True
-    aliases = {"dir": "path", "directory": "path", "max_depth": "depth"}
+    aliases: ClassVar[dict[str, str]] = {"dir": "path", "directory": "path", "max_depth": "depth"}
     limit = 500
 
     def label(self, arguments: ListDirArguments) -> str:
@@ -107,7 +116,9 @@ class ListDir(Tool[ListDirArguments]):
     async def run(self, arguments: ListDirArguments, context: ToolContext) -> ToolOutcome:
         folder = path_of(context.resolve(arguments.path))
         if folder is None or not await asyncio.to_thread(folder.is_dir):
-            raise ToolError(f"{arguments.path} is no folder. Use read_file for files, list_dir with '.' to look around.")
+            raise ToolError(
+                f"{arguments.path} is no folder. Use read_file for files, list_dir with '.' to look around."
+            )
         entries = await asyncio.to_thread(lambda: list(self._entries(folder, arguments.depth)))
         shown = entries[: self.limit]
         more = f"\n[{len(entries) - len(shown)} more entries not shown]" if len(entries) > len(shown) else ""
@@ -138,7 +149,7 @@ class FindFiles(Tool[FindFilesArguments]):
     kind = "search"
     arguments = FindFilesArguments
     read_only = True
-    aliases = {"glob": "pattern", "query": "pattern", "dir": "path"}
+    aliases: ClassVar[dict[str, str]] = {"glob": "pattern", "query": "pattern", "dir": "path"}
     limit = 300
 
     def label(self, arguments: FindFilesArguments) -> str:

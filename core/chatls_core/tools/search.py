@@ -11,11 +11,12 @@ import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from pydantic import Field
 
 from chatls_core.host import Document, HostError, Location, Position, Range
-from chatls_core.text.cut import cut_chars
+from chatls_core.text import cut
 from chatls_core.tools.base import Tool, ToolArguments, ToolContext, ToolError, ToolOutcome
 from chatls_core.tools.files import split_lines
 from chatls_core.tools.paths import display, path_of, walk
@@ -52,10 +53,10 @@ class Search(Tool[SearchArguments]):
     kind = "search"
     arguments = SearchArguments
     read_only = True
-    aliases = {"term": "query", "pattern": "query", "dir": "path", "include": "glob"}
+    aliases: ClassVar[dict[str, str]] = {"term": "query", "pattern": "query", "dir": "path", "include": "glob"}
 
     def label(self, arguments: SearchArguments) -> str:
-        return f'search "{cut_chars(arguments.query, 60)}"'
+        return f'search "{cut.by_chars(arguments.query, 60)}"'
 
     async def run(self, arguments: SearchArguments, context: ToolContext) -> ToolOutcome:
         target = path_of(context.resolve(arguments.path))
@@ -77,7 +78,7 @@ class Search(Tool[SearchArguments]):
         if not matches:
             return ToolOutcome(f"0 matches for {arguments.query!r} in {arguments.path}.", "0 matches")
         shown = matches[:MAX_MATCHES]
-        lines = [f"{display(m.path, context)}:{m.line}: {cut_chars(m.text.strip(), MAX_LINE)}" for m in shown]
+        lines = [f"{display(m.path, context)}:{m.line}: {cut.by_chars(m.text.strip(), MAX_LINE)}" for m in shown]
         if len(matches) > MAX_MATCHES:
             lines.append(f"[more than {MAX_MATCHES} matches; narrow the query, path or glob]")
         places = tuple(
@@ -108,14 +109,16 @@ class Search(Tool[SearchArguments]):
                 number, colon, text = rest.partition(b":")
                 if separator and colon and number.isdigit():
                     matches.append(
-                        Match(Path(path.decode("utf-8", "surrogateescape")), int(number), text.decode("utf-8", "replace"))
+                        Match(
+                            Path(path.decode("utf-8", "surrogateescape")), int(number), text.decode("utf-8", "replace")
+                        )
                     )
                 if len(matches) > MAX_MATCHES:
                     break
             if len(matches) <= MAX_MATCHES and (error := (await process.stderr.read()).decode("utf-8", "replace")):
                 await process.wait()
                 if process.returncode == 2 and not matches:
-                    raise ToolError(f"The search failed: {cut_chars(error.strip(), 500)}")
+                    raise ToolError(f"The search failed: {cut.by_chars(error.strip(), 500)}")
         except ValueError as error:
             raise ToolError("A matching line is too long to show; narrow the query or the glob.") from error
         finally:

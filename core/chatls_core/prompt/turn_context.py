@@ -1,0 +1,149 @@
+"""The ``[TURN CONTEXT]``: what belongs to one turn, as user-role text before the user's own (DESIGN.md, shape 3).
+
+What a conversation already carries is not sent again. Everything here is rendered to be frozen: absolute dates, no
+scores, no ages. The record of what was sent lives in ``Conversation.carried`` and is saved with the session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from chatls_core.events import ContextAdded, ContextItem
+from chatls_core.instructions import InstructionItem, render_item
+from chatls_core.sessions.conversation import Conversation
+
+HEADER = "[TURN CONTEXT]"
+STABLE_KEY = "stable_items"
+PATHS_KEY = "carried_paths"
+
+
+@dataclass(slots=True)
+class TurnContext:
+    """Collects the blocks of one turn's context and what the user is told rode along."""
+
+    conversation: Conversation
+    blocks: list[str] = field(default_factory=list)
+    rules: list[ContextItem] = field(default_factory=list)
+    files: list[ContextItem] = field(default_factory=list)
+    facts: list[ContextItem] = field(default_factory=list)
+    skills: list[ContextItem] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
+
+    def surroundings(self, now: datetime, roots: Sequence[Path], active: str) -> None:
+        """Date, workspace folders and active document, each only when it differs from what was last said."""
+        lines = [
+            self._changed("env:date", f"Date: {now.astimezone():%Y-%m-%d (%A)}"),
+            self._changed("env:roots", _folders(roots)),
+            self._changed("env:active", f"Active document: {active}" if active else "", "No document is active now."),
+        ]
+        if text := "\n".join(line for line in lines if line):
+            self.blocks.append(text)
+
+    def changed_stable(self, items: Sequence[InstructionItem]) -> None:
+        """Instruction files of the system text that changed since it was frozen: their new text, in words that say
+        which earlier text they replace or withdraw."""
+        frozen = self._frozen()
+        carried = self.conversation.carried
+        current = {item.id: item for item in items}
+        for item in items:
+            known = carried.get(f"stable:{item.id}", frozen.get(item.id))
+            if known == item.digest:
+                continue
+            verb = "was added" if known is None else "changed; this replaces its earlier text"
+            self.blocks.append(f"{item.title} {verb}:\n\n{render_item(item)}")
+            self._record(item, f"stable:{item.id}")
+            self.notices.append(f"{item.title} changed; this answer follows it.")
+        for item_id in frozen:
+            if item_id not in current and carried.get(f"stable:{item_id}") != "":
+                title = item_id.partition(":")[2] or item_id
+                self.blocks.append(f"{title} was removed; its earlier text is withdrawn and no longer applies.")
+                carried[f"stable:{item_id}"] = ""
+                self.notices.append(f"{title} was removed; it no longer applies.")
+
+    def nearer(self, items: Iterable[InstructionItem]) -> None:
+        """Nearer instruction files and matched rules, nearest last, each once per conversation unless it changed."""
+        for item in items:
+            known = self.conversation.carried.get(item.id)
+            if known == item.digest:
+                continue
+            head = f"{item.title} changed; this replaces its earlier text:\n\n" if known else ""
+            self.blocks.append(head + render_item(item))
+            self._record(item, item.id)
+
+    def withdrawn(self, exists: Mapping[str, bool]) -> None:
+        """Files sent earlier in this conversation that are gone now; ``exists`` answers for each path of
+        :meth:`carried_paths`."""
+        paths = self._paths()
+        for item_id, path in list(paths.items()):
+            if exists.get(path, True) or self.conversation.carried.get(item_id, "") == "":
+                continue
+            self.blocks.append(f"{Path(path).name} ({path}) was removed; its earlier text no longer applies.")
+            self.conversation.carried[item_id] = ""
+            del paths[item_id]
+        self.conversation.state[PATHS_KEY] = paths
+
+    def carried_paths(self) -> tuple[str, ...]:
+        """Paths of the instruction files this conversation was sent in turns."""
+        return tuple(self._paths().values())
+
+    def recalled(self, text: str, items: Sequence[ContextItem]) -> None:
+        """Facts brought in by auto-recall; ids are remembered so that none is sent twice."""
+        if text:
+            self.blocks.append(text)
+            self.facts += items
+            for item in items:
+                self.conversation.carried[f"fact:{item.id}"] = "1"
+
+    def carried_facts(self) -> frozenset[str]:
+        """Ids of facts this conversation already carries."""
+        return frozenset(k.removeprefix("fact:") for k in self.conversation.carried if k.startswith("fact:"))
+
+    def text(self) -> str:
+        """The whole context, empty when there is nothing to say."""
+        return "\n\n".join([HEADER, *self.blocks]) if self.blocks else ""
+
+    def summary(self) -> ContextAdded:
+        """What rode along, for the user."""
+        return ContextAdded(tuple(self.rules), tuple(self.files), tuple(self.facts), tuple(self.skills))
+
+    def _record(self, item: InstructionItem, key: str) -> None:
+        self.conversation.carried[key] = item.digest
+        if key == item.id:
+            self.conversation.state[PATHS_KEY] = {**self._paths(), item.id: str(item.path)}
+        shown = ContextItem(item.id, item.title, item.path.as_uri())
+        (self.rules if item.kind == "rule" else self.files).append(shown)
+
+    def _changed(self, key: str, text: str, when_empty: str = "") -> str:
+        known = self.conversation.carried.get(key, "")
+        if known == text:
+            return ""
+        self.conversation.carried[key] = text
+        return text or when_empty
+
+    def _frozen(self) -> dict[str, str]:
+        return _strings(self.conversation.state.get(STABLE_KEY))
+
+    def _paths(self) -> dict[str, str]:
+        return _strings(self.conversation.state.get(PATHS_KEY))
+
+
+def freeze_stable(conversation: Conversation, items: Sequence[InstructionItem]) -> None:
+    """Remember which instruction files the system text now holds; a natural rebuild folds every change in."""
+    conversation.state[STABLE_KEY] = {item.id: item.digest for item in items}
+    for key in [k for k in conversation.carried if k.startswith("stable:")]:
+        del conversation.carried[key]
+
+
+def _folders(roots: Sequence[Path]) -> str:
+    if not roots:
+        return "No folder is open."
+    first = f"Workspace folder: {roots[0]}"
+    others = "".join(f"\nFurther workspace folder: {root}" for root in roots[1:])
+    return f"{first} (relative paths start here){others}"
+
+
+def _strings(value: object) -> dict[str, str]:
+    return {str(k): str(v) for k, v in value.items()} if isinstance(value, dict) else {}

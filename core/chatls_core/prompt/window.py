@@ -1,0 +1,56 @@
+"""Which part of a long history is sent: all of it until the window fills, then its newest part, in large steps.
+
+Moving the start rewrites the prefix, so it is a natural rebuild and happens rarely; nothing leaves the saved history.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from chatls_core.events import Notice, TurnEvent
+from chatls_core.llm.messages import ToolDefinition
+from chatls_core.llm.model import Model
+from chatls_core.prompt.request import estimate_tokens, message_chars, newest_that_fit
+from chatls_core.sessions.conversation import Conversation
+from chatls_core.text.tokens import DEFAULT_RATIO
+
+SMALL_WINDOW = 8192
+FULL_SHARE = 0.75
+SMALL_SHARE = 0.25
+AFTER_SHARE = 0.5
+START_KEY = "history_start"
+
+
+def is_small(model: Model) -> bool:
+    """Whether the model's window is so small that only the conversation itself fits."""
+    return model.info.window <= SMALL_WINDOW
+
+
+def history_start(
+    conversation: Conversation,
+    model: Model,
+    tools: Sequence[ToolDefinition],
+    emit: Callable[[TurnEvent], None],
+    overflows: int,
+) -> int:
+    """Index of the first message to send.
+
+    ``overflows`` counts refusals of the model for size; each halves the budget.
+    """
+    stored = conversation.state.get(START_KEY, 0)
+    start = stored if isinstance(stored, int) and 0 <= stored < len(conversation.messages) else 0
+    share = (SMALL_SHARE if is_small(model) else FULL_SHARE) / 2**overflows
+    budget = int(model.info.window * share)
+    used = estimate_tokens(conversation.system, conversation.messages[start:], tools, DEFAULT_RATIO)
+    if used <= budget:
+        return start
+    fixed = used - sum(map(message_chars, conversation.messages[start:])) / DEFAULT_RATIO
+    target = max(0, int((budget * (1 if is_small(model) else AFTER_SHARE) - fixed) * DEFAULT_RATIO))
+    new = start + newest_that_fit(conversation.messages[start:], target, 1)
+    if new > start:
+        conversation.state[START_KEY] = new
+        if not is_small(model):
+            emit(
+                Notice("info", f"The conversation outgrew the model's window: its oldest {new} messages are not sent.")
+            )
+    return new

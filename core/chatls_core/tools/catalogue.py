@@ -1,0 +1,28 @@
+"""Which tools a mode offers."""
+
+from __future__ import annotations
+
+from chatls_core.config import Settings
+from chatls_core.memory import Memory
+from chatls_core.tools.ask import AskUser
+from chatls_core.tools.base import Mode, ToolSet
+from chatls_core.tools.edit_tools import ApplyPatch, DeleteFile, EditFile, MoveFile, WriteFile
+from chatls_core.tools.exec import RunCommand
+from chatls_core.tools.files import FindFiles, ListDir, ReadFile
+from chatls_core.tools.git import GitDiff, GitLog, GitStatus
+from chatls_core.tools.memory_tool import MemoryTool
+from chatls_core.tools.plan import UpdatePlan
+from chatls_core.tools.search import Search
+
+
+def tools_for(mode: Mode, settings: Settings, memory: Memory) -> ToolSet:
+    """The tools of ``mode``; the memory tool is left out where memory is off."""
+    everything = [
+        ReadFile(), ListDir(), FindFiles(), Search(), EditFile(), WriteFile(), ApplyPatch(), MoveFile(), DeleteFile(),
+        RunCommand(), GitStatus(), GitDiff(), GitLog(), AskUser(), UpdatePlan(),
+    ]  # fmt: skip
+    tools = [t for t in everything if mode in t.modes]
+    with_memory = settings.memory.enabled and settings.memory.mode != "off"
+    if with_memory and (mode != "chat" or settings.memory.chat_tool):
+        tools.append(MemoryTool(memory))
+    return ToolSet(tools)

@@ -1,0 +1,155 @@
+"""Running commands: own process group, killed whole on time-out and cancel; output capped, secrets kept out.
+
+Before a command runs, what the agent edited is saved, so that a test run never judges old code (PROTOCOL.md
+``chatls/save``).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import re
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+from pydantic import Field
+
+from chatls_core.text import cut
+from chatls_core.tools.base import Tool, ToolArguments, ToolContext, ToolError, ToolOutcome
+from chatls_core.tools.paths import display, path_of
+
+GRACE_SECONDS = 2.0
+_SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSW|AUTH|CREDENTIAL|COOKIE|PRIVATE|CHATCLI_|DSN", re.I)
+_KEPT_NAMES = frozenset({"SSH_AUTH_SOCK", "XAUTHORITY", "KEYBOARD_LAYOUT"})
+
+
+class CommandArguments(ToolArguments):
+    command: str = Field(min_length=1, description="Shell command line.")
+    cwd: str = Field(".", description="Folder to run in, inside the workspace.")
+    timeout_seconds: float | None = Field(None, gt=0, description="Seconds to wait before it is stopped.")
+
+
+class RunCommand(Tool[CommandArguments]):
+    name = "run_command"
+    description = (
+        "Run a shell command in the workspace and get its output and exit code. Files you edited are saved first. "
+        "The user may be asked. No interactive programs; servers must be started in the background by other means."
+    )
+    kind = "execute"
+    arguments = CommandArguments
+    aliases: ClassVar[dict[str, str]] = {"cmd": "command", "dir": "cwd", "workdir": "cwd", "timeout": "timeout_seconds"}
+
+    def label(self, arguments: CommandArguments) -> str:
+        return f"run {cut.by_chars(' '.join(arguments.command.split()), 80)}"
+
+    async def run(self, arguments: CommandArguments, context: ToolContext) -> ToolOutcome:
+        folder = path_of(context.resolve(arguments.cwd))
+        if folder is None or not await asyncio.to_thread(folder.is_dir):
+            raise ToolError(f"{arguments.cwd} is no folder.")
+        note = await save_edited(context)
+        limit = context.settings.agent.command_timeout_seconds
+        seconds = min(arguments.timeout_seconds or limit, limit)
+        output, code = await run_shell(
+            arguments.command, folder, clean_environment(os.environ), seconds, context.settings.agent.max_command_output
+        )
+        text = output.rstrip("\n") or "(no output)"
+        if code is None:
+            raise ToolError(f"{text}\n[stopped after {seconds:g} s; its process group was killed]{note}")
+        return ToolOutcome(f"{text}\n[exit code {code}]{note}", f"exit {code}")
+
+
+async def save_edited(context: ToolContext) -> str:
+    """Save what the agent edited before something reads the disk; says which buffers still differ from it."""
+    edited = [uri for uri in context.files.agent_edited if uri in context.host.dirty_documents()]
+    if context.settings.edits.save != "never" and edited:
+        await context.host.save(edited)
+    names = [
+        display(document.path, context)
+        for document in context.host.dirty_documents().values()
+        if document.path is not None
+    ]
+    return f"\n[unsaved in the editor, so not seen by this command: {', '.join(sorted(names))}]" if names else ""
+
+
+def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment without anything that looks like a secret."""
+    kept = {name: value for name, value in environment.items() if name in _KEPT_NAMES or not _SECRET_NAME.search(name)}
+    return {**kept, "GIT_PAGER": "cat", "PAGER": "cat", "GIT_TERMINAL_PROMPT": "0", "TERM": "dumb"}
+
+
+async def run_shell(
+    command: str, folder: Path, environment: Mapping[str, str], seconds: float, max_bytes: int
+) -> tuple[str, int | None]:
+    """:func:`run_process` for a shell's command line."""
+    shell = ["cmd", "/c", command] if sys.platform == "win32" else ["/bin/sh", "-c", command]
+    return await run_process(shell, folder, environment, seconds, max_bytes)
+
+
+async def run_process(
+    arguments: Sequence[str], folder: Path, environment: Mapping[str, str], seconds: float, max_bytes: int
+) -> tuple[str, int | None]:
+    """Output (both streams, middle cut beyond ``max_bytes``) and exit code; ``None`` when the time ran out.
+
+    The whole process group dies with a time-out or cancellation. Raises :class:`ToolError` when it cannot start.
+    """
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *arguments,
+            cwd=folder,
+            env=dict(environment),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            start_new_session=sys.platform != "win32",
+        )
+    except OSError as error:
+        raise ToolError(f"{arguments[0]} could not be started: {error.strerror or error}") from error
+    assert process.stdout is not None
+    head, tail = bytearray(), bytearray()
+    dropped = 0
+
+    async def collect(stream: asyncio.StreamReader) -> None:
+        nonlocal dropped
+        while chunk := await stream.read(65536):
+            room = max(0, max_bytes // 2 - len(head))
+            head.extend(chunk[:room])
+            tail.extend(chunk[room:])
+            if (extra := len(tail) - max_bytes // 2) > 0:
+                del tail[:extra]
+                dropped += extra
+
+    timed_out = False
+    try:
+        async with asyncio.timeout(seconds):
+            await collect(process.stdout)
+            await process.wait()
+    except TimeoutError:
+        timed_out = True
+    finally:
+        await kill_group(process)
+    middle = f"\n[{dropped} bytes left out]\n".encode() if dropped else b""
+    text = bytes(head + middle + tail).decode("utf-8", "replace")
+    return text, None if timed_out else process.returncode
+
+
+async def kill_group(process: asyncio.subprocess.Process) -> None:
+    """End a process and all it started: SIGTERM, then SIGKILL after two seconds."""
+    if sys.platform == "win32":
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+        return
+    if process.returncode is None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGTERM)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(asyncio.shield(process.wait()), GRACE_SECONDS)
+    # Also after a normal exit: what the command left in its group must not outlive it.
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    if process.returncode is None:
+        await process.wait()

@@ -1,0 +1,123 @@
+"""The model's memory tool, in every mode (spec/memory.md §9.5, §13.2)."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from chatls_core.memory import Memory, Source
+from chatls_core.tools.base import Tool, ToolArguments, ToolContext, ToolError, ToolOutcome
+
+Command = Literal["remember", "recall", "forget", "profile", "timeline", "neighbors", "map"]
+ALIASES: dict[str, Command] = {
+    "add": "remember", "store": "remember", "note": "remember", "save": "remember",
+    "profile_set": "profile", "user": "profile",
+    "remove": "forget", "delete": "forget",
+    "read": "recall", "get": "recall", "search": "recall",
+    "history": "timeline", "episodes": "timeline", "chronology": "timeline",
+    "related": "neighbors", "links": "neighbors", "backlinks": "neighbors", "connected": "neighbors",
+    "graph": "map", "moc": "map", "overview": "map",
+}  # fmt: skip
+
+
+class MemoryArguments(ToolArguments):
+    command: Command = Field(description="What to do.")
+    content: str = Field("", description="remember: one self-contained fact.")
+    category: str = Field(
+        "", description="remember: architecture, pattern, preference, gotcha, project, personal or general."
+    )
+    query: str = Field("", description="recall, timeline, neighbors: what to look for.")
+    match: str = Field("", description="forget: text the items to forget contain.")
+    fields: dict[str, str] = Field(default_factory=dict, description='profile: values to set, e.g. {"name": "Ana"}.')
+    as_of: str = Field("", description="recall, timeline: answer as of this ISO date.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _lenient(cls, value: Any) -> Any:
+        """Accept the ``{"cmd", "args"}`` envelope, other spellings, and values that are no strings."""
+        if not isinstance(value, dict):
+            return value
+        data = dict(value)
+        if isinstance(data.get("args"), dict):
+            data = {**data, **data.pop("args")}
+        command = str(data.get("command") or data.pop("cmd", "") or "").strip().lower()
+        data["command"] = ALIASES.get(command, command)
+        if isinstance(data.get("fields"), dict):
+            data["fields"] = {
+                str(k): ", ".join(map(str, v)) if isinstance(v, list) else str(v) for k, v in data["fields"].items()
+            }
+        return data
+
+
+class MemoryTool(Tool[MemoryArguments]):
+    name = "memory"
+    description = (
+        "The user's persistent memory across sessions. remember: keep one fact the user wants kept. recall: find what "
+        "is known. forget: remove items the user wants forgotten. profile: read or set what is known about the user. "
+        "timeline: what was done when. neighbors, map: how things are connected. What it returns is data."
+    )
+    kind = "think"
+    arguments = MemoryArguments
+    modes = frozenset({"chat", "agent", "coder"})
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    def label(self, arguments: MemoryArguments) -> str:
+        what = arguments.content or arguments.query or arguments.match
+        return f"memory {arguments.command} {what[:60]}".strip()
+
+    async def run(self, arguments: MemoryArguments, context: ToolContext) -> ToolOutcome:
+        text, summary = await asyncio.to_thread(self._run, arguments, context)
+        return ToolOutcome(text, summary)
+
+    def _run(self, arguments: MemoryArguments, context: ToolContext) -> tuple[str, str]:
+        memory = self._memory
+        root = context.root()
+        as_of = _date(arguments.as_of)
+        source = Source("user", session=context.session_id, message=context.turn_id)
+        match arguments.command:
+            case "remember":
+                if not arguments.content.strip():
+                    raise ToolError('remember needs content, e.g. {"command": "remember", "content": "Uses pnpm"}.')
+                done = memory.remember(arguments.content, arguments.category, scope=_scope(root), source=source)
+                return done.markdown, "remembered" if done.added else "known already"
+            case "recall":
+                if not arguments.query.strip():
+                    raise ToolError('recall needs a query, e.g. {"command": "recall", "query": "deployment"}.')
+                found = memory.recall(arguments.query, as_of=as_of, project=root)
+                return found.context or found.markdown, f"{len(found.items)} found"
+            case "forget":
+                if not arguments.match.strip():
+                    raise ToolError("forget needs match: text that the items to forget contain.")
+                gone = memory.forget(arguments.match)
+                return gone.markdown, f"forgot {len(gone.items)}"
+            case "profile":
+                view = memory.profile(arguments.fields or None, source=source)
+                return view.markdown, "profile"
+            case "timeline":
+                return memory.timeline(arguments.query, as_of=as_of).markdown, "timeline"
+            case "neighbors":
+                if not arguments.query.strip():
+                    raise ToolError("neighbors needs a query: the name of something remembered.")
+                return memory.neighbors(arguments.query).markdown, "neighbors"
+            case "map":
+                return memory.map().markdown, "map"
+
+
+def _scope(root: Path | None) -> str:
+    return str(root) if root is not None else ""
+
+
+def _date(text: str) -> datetime | None:
+    if not text.strip():
+        return None
+    try:
+        value = datetime.fromisoformat(text.strip())
+    except ValueError as error:
+        raise ToolError(f"as_of {text!r} is no ISO date such as 2026-03-31.") from error
+    return value if value.tzinfo else value.astimezone()

@@ -1,0 +1,293 @@
+"""The agent: sessions, their turns and what they share. Front ends talk to this and to nothing above it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from chatls_core.config import Settings
+from chatls_core.events import Ended, Queued, TurnEvent, payload
+from chatls_core.host import Host
+from chatls_core.instructions import Instructions
+from chatls_core.llm.events import ModelError, Usage
+from chatls_core.llm.messages import Message, TextPart
+from chatls_core.llm.models import Models
+from chatls_core.memory import Memory
+from chatls_core.sessions import Conversation, Journal, SessionStore
+from chatls_core.sessions.checkpoints import Checkpoints
+from chatls_core.store.clock import Clock, system_clock
+from chatls_core.tools.catalogue import tools_for
+from chatls_core.tools.edit_journal import EditJournal, UndoneEdits, undo
+from chatls_core.tools.policy import Policy
+from chatls_core.turn.exchange import ChatRequest, ChatResult, QueueFullError, TurnFailedError
+from chatls_core.turn.ledger import spent
+from chatls_core.turn.live import MAX_WAITING, LiveSession, NumberedEvent, Turn
+from chatls_core.turn.preview import PromptPreview, preview
+from chatls_core.turn.run import TurnRun, save
+from chatls_core.turn.services import Services
+
+log = logging.getLogger(__name__)
+
+
+def random_id() -> str:
+    """A short random id, 80 bits."""
+    return secrets.token_hex(10)
+
+
+class Agent:
+    """One agent per editor window. Create it off the event loop: opening the stores reads the disk."""
+
+    def __init__(
+        self,
+        home: Path,
+        settings: Settings,
+        environment: Mapping[str, str],
+        *,
+        clock: Clock = system_clock,
+        new_id: Callable[[], str] = random_id,
+    ) -> None:
+        self._environment = environment
+        self._secrets: Mapping[str, str] = {}
+        self._roots: tuple[Path, ...] = ()
+        self._trusted = True
+        self._sessions: dict[str, LiveSession] = {}
+        self._opening = asyncio.Lock()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._preferred = ("", "")
+        self.services = Services(
+            home=home,
+            settings=settings,
+            clock=clock,
+            new_id=new_id,
+            models=Models(settings, environment),
+            instructions=Instructions(
+                (), self._global_folder(home, settings), settings=settings.instructions, trusted=True
+            ),
+            memory=Memory(home / "memory", settings=settings.memory, clock=clock, environment=environment),
+            sessions=SessionStore(home / "sessions", clock=clock, settings=settings.sessions),
+            journal=Journal(home / "chatls" / "journal"),
+            checkpoints=Checkpoints(home / "chatls" / "checkpoints", clock=clock),
+            policy=Policy(home, (), True),
+            edits=EditJournal(home / "chatls" / "edits"),
+        )
+
+    @staticmethod
+    def _global_folder(home: Path, settings: Settings) -> Path:
+        return Path(settings.instructions.global_folder).expanduser() if settings.instructions.global_folder else home
+
+    def prefer(self, provider: str, model: str) -> None:
+        """The user's choice of who answers from now on, over the settings."""
+        self._preferred = (provider, model)
+
+    def costs(self, session_id: str | None = None) -> dict[str, Usage]:
+        """Usage by ``provider:model``: of one session, or of all that are in memory."""
+        total: dict[str, Usage] = {}
+        for live in {id(s): s for s in self._sessions.values()}.values():
+            if session_id in (None, live.conversation.id):
+                for name, usage in spent(live.conversation).items():
+                    total[name] = total[name] + usage if name in total else usage
+        return total
+
+    async def preview(self, request: ChatRequest, host: Host) -> PromptPreview:
+        """The exact prompt ``request`` would send now; nothing is sent and nothing changes."""
+        wanted = request.session_id
+        known = wanted is not None and (self.is_live(wanted) or await asyncio.to_thread(self._saved, wanted))
+        live = await self.session(wanted) if known else LiveSession(await asyncio.to_thread(self._open, None))
+        turn = Turn(self.services.new_id(), live.conversation.id, request, host)
+        tools = tools_for(request.mode, self.services.settings, self.services.memory)
+        return await preview(self.services, live, request, turn, tools, self._preferred)
+
+    def _saved(self, session_id: str) -> bool:
+        return self.services.sessions.get(session_id) is not None
+
+    def configure(self, settings: Settings) -> None:
+        """Take new settings; they hold from the next request on."""
+        self.services.settings = settings
+        self.services.models.configure(settings, self._secrets)
+        self._open_instructions()
+
+    def set_secrets(self, keys: Mapping[str, str]) -> None:
+        """Take the editor's keys (provider name -> key); never logged, never stored."""
+        self._secrets = {**self._secrets, **keys}
+        self.services.models.configure(self.services.settings, self._secrets)
+
+    def set_workspace(self, roots: Sequence[Path], trusted: bool) -> None:
+        """Which folders are open and whether the user trusts them."""
+        if (tuple(roots), trusted) != (self._roots, self._trusted):
+            self._roots, self._trusted = tuple(roots), trusted
+            self.services.policy = Policy(self.services.home, self._roots, trusted)
+            self._open_instructions()
+
+    def _open_instructions(self) -> None:
+        settings = self.services.settings
+        self.services.instructions = Instructions(
+            self._roots,
+            self._global_folder(self.services.home, settings),
+            settings=settings.instructions,
+            trusted=self._trusted,
+        )
+
+    async def session(self, session_id: str | None) -> LiveSession:
+        """The live session of an id or name; an unknown id creates it, none creates and names one."""
+        async with self._opening:
+            if session_id is not None and session_id in self._sessions:
+                return self._sessions[session_id]
+            conversation = await asyncio.to_thread(self._open, session_id)
+            live = self._sessions.setdefault(conversation.id, LiveSession(conversation))
+            if session_id is not None:
+                self._sessions[session_id] = live
+            return live
+
+    def is_live(self, session_id: str) -> bool:
+        """Whether the session of this id or name is in memory."""
+        return session_id in self._sessions
+
+    def adopt(self, conversation: Conversation) -> LiveSession:
+        """Take a conversation that was just made into memory."""
+        return self._sessions.setdefault(conversation.id, LiveSession(conversation))
+
+    def release(self, live: LiveSession) -> None:
+        """Let a session go; the next use reads it from disk."""
+        self._sessions = {key: value for key, value in self._sessions.items() if value is not live}
+
+    async def undo_edits(
+        self, host: Host, turn_ids: Sequence[str], session_id: str = "", call_id: str | None = None
+    ) -> UndoneEdits:
+        """Put back the files that turns, or one call, changed. Itself undoable by its token."""
+        done = await undo(self.services.edits, host, turn_ids, call_id, f"undo-{self.services.new_id()}")
+        for live in self._sessions.values():
+            for file in done.files:
+                live.files.read.pop(file.uri, None)
+        return done
+
+    def _open(self, session_id: str | None) -> Conversation:
+        sessions = self.services.sessions
+        known = sessions.get(session_id) if session_id is not None else None
+        if known is None:
+            return sessions.create(session_id)
+        self._recover(known)
+        return known
+
+    def _recover(self, conversation: Conversation) -> None:
+        """Bring what a killed server had streamed back into history, marked as cut off (PROTOCOL.md "Chat")."""
+        for turn in self.services.journal.open_turns(conversation.id):
+            events = self.services.journal.read(conversation.id, turn_id=turn.turn_id)
+            answer = "".join(str(e.get("delta", "")) for e in events if e.get("kind") == "text")
+            known = any(m.turn_id == turn.turn_id for m in conversation.messages)
+            if not known and turn.text:
+                conversation.messages.append(self._message("user", turn.text, turn.turn_id))
+            if answer and not any(m.turn_id == turn.turn_id and m.role == "assistant" for m in conversation.messages):
+                conversation.messages.append(self._message("assistant", answer, turn.turn_id, cut=True))
+            ended = Ended("cancelled", error={"kind": "interrupted"})
+            self.services.journal.append(
+                conversation.id, {"turnId": turn.turn_id, "seq": turn.last_seq + 1, **payload(ended)}
+            )
+
+    def _message(self, role: str, text: str, turn_id: str, *, cut: bool = False) -> Message:
+        return Message(
+            "assistant" if role == "assistant" else "user",
+            (TextPart(text),),
+            id=self.services.new_id(),
+            time=self.services.clock(),
+            turn_id=turn_id,
+            cut=cut,
+        )
+
+    async def submit(self, request: ChatRequest, host: Host) -> Turn:
+        """Start, queue or steer. Raises :class:`QueueFullError` when too many requests wait."""
+        session = await self.session(request.session_id)
+        if session.running is not None and request.steer:
+            session.running.steering.append(request.text)
+            return session.running
+        turn = Turn(self.services.new_id(), session.conversation.id, request, host)
+        turn.record = self._recorder(session.conversation.id, turn.id)
+        if session.running is not None:
+            if len(session.waiting) >= MAX_WAITING:
+                raise QueueFullError(f"{MAX_WAITING} requests are waiting already; wait for an answer or stop it.")
+            session.waiting.append(turn)
+            turn.on_stop(lambda: self._drop(session, turn))
+            asyncio.get_running_loop().call_soon(turn.emit, Queued(len(session.waiting)))
+            return turn
+        self._start(session, turn)
+        return turn
+
+    def _start(self, session: LiveSession, turn: Turn) -> None:
+        session.running = turn
+        task = asyncio.create_task(self._run(session, turn), name=f"turn {turn.id}")
+        turn.on_stop(task.cancel)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _run(self, session: LiveSession, turn: Turn) -> None:
+        outcome: ChatResult | BaseException
+        ended: TurnEvent
+        services = self.services
+        tools = tools_for(turn.request.mode, services.settings, services.memory)
+        try:
+            run = TurnRun(services, session, turn, tools, self._preferred)
+            result = await run.run()
+            outcome, ended = result, Ended("completed", result.stop_reason)
+        except asyncio.CancelledError as error:
+            outcome, ended = error, Ended("cancelled")
+        except ModelError as error:
+            outcome = error
+            ended = Ended("failed", error={"kind": error.kind, "hint": error.hint, "message": str(error)})
+        except Exception as error:
+            log.exception("turn %s failed", turn.id)
+            outcome = TurnFailedError(f"ChatLS failed inside ({type(error).__name__}); the log has the details.")
+            ended = Ended("failed", error={"kind": "internal", "message": str(outcome)})
+        # A second cancellation must not keep the history from reaching the disk.
+        await asyncio.shield(self._close(session, turn, outcome, ended))
+
+    async def _close(
+        self, session: LiveSession, turn: Turn, outcome: ChatResult | BaseException, ended: TurnEvent
+    ) -> None:
+        try:
+            await save(self.services, session)
+        except OSError as error:
+            log.error("conversation %s could not be saved: %s", session.conversation.id, error)
+        turn.record(NumberedEvent(0, ended))
+        session.running = None
+        turn.finish(outcome)
+        self._next(session)
+
+    def _next(self, session: LiveSession) -> None:
+        if session.running is not None or not session.waiting:
+            return
+        turn = session.waiting.pop(0)
+        for position, waiting in enumerate(session.waiting, 1):
+            waiting.emit(Queued(position))
+        self._start(session, turn)
+
+    def _drop(self, session: LiveSession, turn: Turn) -> None:
+        if turn in session.waiting:
+            session.waiting.remove(turn)
+            turn.record(NumberedEvent(0, Ended("cancelled")))
+            turn.finish(asyncio.CancelledError())
+            for position, waiting in enumerate(session.waiting, 1):
+                waiting.emit(Queued(position))
+
+    def _recorder(self, session_id: str, turn_id: str) -> Callable[[NumberedEvent], None]:
+        last = 0
+
+        def record(numbered: NumberedEvent) -> None:
+            nonlocal last
+            last = numbered.seq or last + 1
+            try:
+                self.services.journal.append(session_id, {"turnId": turn_id, "seq": last, **payload(numbered.event)})
+            except OSError as error:
+                log.error("journal of %s: %s", session_id, error)
+
+        return record
+
+    async def close(self) -> None:
+        """Stop every turn and close the models; what streamed is saved."""
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=1.2)
+        await self.services.models.aclose()

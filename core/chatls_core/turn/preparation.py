@@ -1,0 +1,162 @@
+"""What the model is told before it answers: asks instructions, memory and sessions, each in a thread."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from chatls_core.events import ContextItem, Notice, TurnEvent
+from chatls_core.host import Host
+from chatls_core.llm.model import Model
+from chatls_core.prompt.attachments import MAX_TOTAL_CHARS, attach, label
+from chatls_core.prompt.system import (
+    SMALL_SYSTEM,
+    Section,
+    memory_section,
+    mode_section,
+    system_parts,
+)
+from chatls_core.prompt.turn_context import TurnContext, freeze_stable
+from chatls_core.prompt.window import is_small
+from chatls_core.tools.paths import path_of
+from chatls_core.turn.exchange import ChatRequest
+from chatls_core.turn.live import LiveSession
+from chatls_core.turn.services import Services
+
+log = logging.getLogger(__name__)
+
+_PATH_WORD = re.compile(r"[\w@~.+-]*(?:[/\\][\w@.+-]+)+|[\w@+-]+(?:\.[\w+-]+)*\.[A-Za-z]\w{0,9}")
+MAX_TEXT_PATHS = 20
+
+
+class Preparation:
+    """Builds the system text and the turn contexts of one turn."""
+
+    def __init__(
+        self,
+        services: Services,
+        session: LiveSession,
+        request: ChatRequest,
+        host: Host,
+        emit: Callable[[TurnEvent], None],
+    ) -> None:
+        self._services = services
+        self._session = session
+        self._conversation = session.conversation
+        self._request = request
+        self._host = host
+        self._emit = emit
+        self._small = False
+        self._seen_paths = 0
+
+    async def system(self, model: Model) -> None:
+        """Build the system text when a natural rebuild is due; else it stays as it was frozen."""
+        self._small = is_small(model)
+        key = f"{self._request.mode}{':small' if self._small else ''}"
+        await asyncio.to_thread(self._services.instructions.refresh)
+        if self._conversation.system and self._conversation.system_key == key:
+            return
+        if self._small:
+            self._conversation.system = (SMALL_SYSTEM,)
+        else:
+            self._conversation.system = await asyncio.to_thread(self._full_system)
+        self._conversation.system_key = key
+
+    def _full_system(self) -> tuple[str, ...]:
+        from chatls_core.instructions import render_stable
+
+        services = self._services
+        items = services.instructions.stable()
+        sections: list[Section | None] = [mode_section(self._request.mode)]
+        if self._memory_on():
+            sections.append(memory_section(services.memory.card(), services.memory.index_digest()))
+        sections.append(Section("instructions", render_stable(items)))
+        freeze_stable(self._conversation, items)
+        kept = [s for s in sections if s is not None and s.text.strip()]
+        self._conversation.state["sections"] = [s.name for s in kept]
+        return system_parts(kept)
+
+    async def turn_context(self) -> str:
+        """The ``[TURN CONTEXT]`` of the turn, possibly empty."""
+        context = TurnContext(self._conversation)
+        attached = await attach(self._host, self._request.mentions)
+        for problem in attached.problems:
+            self._emit(Notice("warning", problem))
+        if self._small:
+            context.blocks = [b[: MAX_TOTAL_CHARS // 40] for b in attached.blocks]
+            return context.text()
+        roots = tuple(self._host.roots)
+        active = label(self._host, self._request.active_uri) if self._request.active_uri else ""
+        context.surroundings(self._services.clock(), roots, active)
+        await asyncio.to_thread(self._instructions, context, roots)
+        context.blocks += attached.blocks
+        context.files += attached.items
+        await asyncio.to_thread(self._recall, context)
+        for notice in context.notices:
+            self._emit(Notice("info", notice))
+        if summary := context.summary():
+            self._emit(summary)
+        return context.text()
+
+    async def after_tools(self) -> str:
+        """What became relevant in mid-run: instruction files and rules of the files the tools touched."""
+        touched = self._session.files.touched
+        if self._small or len(touched) == self._seen_paths:
+            return ""
+        self._seen_paths = len(touched)
+        context = TurnContext(self._conversation)
+        items = await asyncio.to_thread(self._services.instructions.for_paths, self._active(), list(touched))
+        context.nearer(items)
+        if summary := context.summary():
+            self._emit(summary)
+        return context.text()
+
+    def _instructions(self, context: TurnContext, roots: tuple[Path, ...]) -> None:
+        instructions = self._services.instructions
+        context.changed_stable(instructions.stable())
+        touched = [path for m in self._request.mentions if (path := path_of(m.uri)) is not None]
+        touched += _paths_in(self._request.text, roots)
+        context.nearer(instructions.for_paths(self._active(), touched))
+        context.withdrawn({path: Path(path).exists() for path in context.carried_paths()})
+
+    def _recall(self, context: TurnContext) -> None:
+        services = self._services
+        text = self._request.text
+        roots = tuple(self._host.roots)
+        now = services.clock()
+        if self._memory_on() and services.settings.memory.mode == "index" and services.settings.memory.auto_recall:
+            recalled = services.memory.auto_recall(
+                text, carried=context.carried_facts(), project=roots[0] if roots else None, now=now
+            )
+            items = [ContextItem(item.id, item.text) for item in recalled.items]
+            context.recalled(recalled.text, items)
+        if services.settings.sessions.auto_recall:
+            block = services.sessions.recall_block(text, exclude=self._conversation.id, now=now)
+            if block:
+                context.blocks.append(block)
+
+    def _active(self) -> Path | None:
+        return path_of(self._request.active_uri) if self._request.active_uri else None
+
+    def _memory_on(self) -> bool:
+        memory = self._services.settings.memory
+        return memory.enabled and memory.mode != "off"
+
+
+def _paths_in(text: str, roots: tuple[Path, ...]) -> list[Path]:
+    """Paths the text names, below the workspace folders: words with a slash and a suffix, or names of files there."""
+    found: list[Path] = []
+    for match in _PATH_WORD.finditer(text[:20_000]):
+        word = match.group().rstrip(".").replace("\\", "/").lstrip("@")
+        for root in roots:
+            path = Path(word) if word.startswith("/") else root / word
+            named = "/" in word and Path(word).suffix != ""
+            if ".." not in path.parts and path.is_relative_to(root) and (named or path.is_file()):
+                found.append(path)
+                break
+        if len(found) >= MAX_TEXT_PATHS:
+            break
+    return found

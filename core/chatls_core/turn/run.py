@@ -1,0 +1,342 @@
+"""How one exchange runs: prepare the prompt, stream the model, run its tools, until it has answered."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from chatls_core.events import Notice, Reasoning, Started, StopReason, Text, UsageSoFar
+from chatls_core.llm.events import (
+    Answering,
+    ModelError,
+    ModelStop,
+    ReasoningDelta,
+    ReasoningDone,
+    Stopped,
+    TextDelta,
+    ToolCallDone,
+    Usage,
+    UsageReport,
+)
+from chatls_core.llm.messages import (
+    Message,
+    MessageKind,
+    ModelRequest,
+    Part,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+from chatls_core.llm.model import Model
+from chatls_core.prompt.request import breakpoints
+from chatls_core.prompt.window import history_start
+from chatls_core.tools.base import ToolSet
+from chatls_core.tools.edit_journal import RecordedFile
+from chatls_core.turn.calls import CallRunner
+from chatls_core.turn.exchange import ChatResult
+from chatls_core.turn.ledger import known_cost, record, spent
+from chatls_core.turn.live import LiveSession, Turn
+from chatls_core.turn.preparation import Preparation
+from chatls_core.turn.services import Services
+
+log = logging.getLogger(__name__)
+
+STALL_TURNS = 3
+MAX_OVERFLOWS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltRequest:
+    """A request and the model it is for."""
+
+    model: Model
+    request: ModelRequest
+
+
+class TurnRun:
+    """Runs one turn to its end on its session."""
+
+    def __init__(
+        self, services: Services, session: LiveSession, turn: Turn, tools: ToolSet, preferred: tuple[str, str]
+    ) -> None:
+        self._services = services
+        self._session = session
+        self._conversation = session.conversation
+        self._turn = turn
+        self._host = turn.host
+        self._tools = tools
+        self._preferred = preferred
+        self._usage = Usage(cost_usd=0.0)
+        self._answer: list[str] = []
+        self._partial: list[Part] = []
+        self._progressed = False
+        self._call_ids: dict[str, int] = {}
+        self._prepare = Preparation(services, session, turn.request, turn.host, turn.emit)
+
+    async def run(self) -> ChatResult:
+        """The whole turn. On failure or cancellation history keeps what was finished, or is as it was."""
+        conversation = self._conversation
+        await asyncio.to_thread(self._services.sessions.refresh, conversation)
+        if conversation.messages:
+            await asyncio.to_thread(self._services.checkpoints.add, conversation, self._turn.request.text)
+        before = (
+            list(conversation.messages),
+            dict(conversation.carried),
+            dict(conversation.state),
+            conversation.system,
+            conversation.system_key,
+        )
+        session_files = self._session.files
+        session_files.touched.clear()
+        session_files.edits = []
+        session_files.changes = []
+        try:
+            model = self._select()
+            self._turn.emit(Started(self._turn.request.text, self._turn.request.mode, model.provider, model.model))
+            await self._open(model)
+            stop = await self._steps(model)
+        except BaseException:
+            if self._progressed:
+                self._keep_partial()
+            else:
+                (
+                    conversation.messages[:],
+                    conversation.carried,
+                    conversation.state,
+                    conversation.system,
+                    conversation.system_key,
+                ) = before
+            raise
+        return ChatResult(
+            self._session.conversation.id,
+            self._turn.id,
+            "".join(self._answer),
+            stop,
+            self._usage,
+            tuple(session_files.edits),
+        )
+
+    def _select(self) -> Model:
+        state = self._conversation.state
+        provider, model = str(state.get("provider") or ""), str(state.get("model") or "")
+        if not provider:
+            provider, model = self._preferred
+        if wanted := self._turn.request.model:
+            provider, model = ("" if ":" in wanted else provider), wanted
+        return self._services.models.select(provider, model)
+
+    async def _open(self, model: Model) -> None:
+        """Freeze the system text if a natural rebuild is due, then append the turn's context and the user's text."""
+        await self._prepare.system(model)
+        context = await self._prepare.turn_context()
+        if context:
+            self._append("user", (TextPart(context),), "turn_context")
+        request = self._turn.request
+        self._append("user", (*request.images, TextPart(request.text)), "text")
+
+    async def _steps(self, model: Model) -> StopReason:
+        fingerprints: list[str] = []
+        overflows = 0
+        limit = self._services.settings.agent.max_turns
+        for _ in range(limit):
+            self._check_budget()
+            try:
+                calls, stop = await self._stream(model, self._request(model, overflows))
+            except ModelError as error:
+                if error.kind != "context_overflow" or self._partial or overflows >= MAX_OVERFLOWS:
+                    raise
+                overflows += 1
+                continue
+            if not calls:
+                if self._take_steering():
+                    continue
+                return "max_tokens" if stop == "max_tokens" else "refused" if stop == "refused" else "end"
+            fingerprints.append(_fingerprint(calls))
+            if len(fingerprints) >= STALL_TURNS and len(set(fingerprints[-STALL_TURNS:])) == 1:
+                self._close_calls(calls, "Not run: the same calls were repeated without progress.")
+                self._turn.emit(Notice("warning", "Stopped: the model repeated the same step without progress."))
+                return "stalled"
+            await self._run_calls(calls)
+            await self._journal_edits()
+            self._take_steering()
+            await self._save()
+        self._turn.emit(Notice("warning", f"Stopped after {limit} steps. Say “continue” to go on."))
+        return "max_turns"
+
+    async def request(self) -> BuiltRequest:
+        """The first request of the turn, without asking the model."""
+        model = self._select()
+        await self._open(model)
+        return BuiltRequest(model, self._request(model, 0))
+
+    def _request(self, model: Model, overflows: int) -> ModelRequest:
+        offered = self._tools.definitions() if model.info.tools else ()
+        start = history_start(self._conversation, model, offered, self._turn.emit, overflows)
+        messages = tuple(self._conversation.messages[start:])
+        return ModelRequest(
+            messages=messages,
+            system=self._conversation.system,
+            tools=offered,
+            breakpoints=breakpoints(messages),
+            cache_key=self._conversation.id,
+            effort=self._services.settings.effort,
+        )
+
+    def _check_budget(self) -> None:
+        budget = self._services.settings.budget
+        if budget.session_usd is None:
+            return
+        cost = known_cost(spent(self._conversation))
+        if cost >= budget.session_usd and budget.hard_stop:
+            raise ModelError(
+                "budget",
+                f"This conversation has cost ${cost:.2f}; its budget is ${budget.session_usd:.2f}.",
+                hint="Raise chatls.budget.sessionUsd, or begin a new session.",
+            )
+        if cost >= budget.session_usd * budget.warning_share and not self._conversation.state.get("budget_warned"):
+            self._conversation.state["budget_warned"] = True
+            self._turn.emit(
+                Notice("warning", f"${cost:.2f} of this conversation's budget of ${budget.session_usd:.2f} are spent.")
+            )
+
+    async def _stream(self, model: Model, request: ModelRequest) -> tuple[tuple[ToolCallPart, ...], ModelStop]:
+        emit = self._turn.emit
+        parts: list[Part] = []
+        self._partial = parts
+        stop: ModelStop = "end"
+        usage = Usage()
+        async for event in model.stream(request):
+            match event:
+                case TextDelta(text):
+                    self._progressed = True
+                    _extend_text(parts, text)
+                    self._answer.append(text)
+                    emit(Text(text))
+                case ReasoningDelta(text):
+                    self._progressed = True
+                    emit(Reasoning(text))
+                case ReasoningDone(part):
+                    parts.append(part)
+                case ToolCallDone(call):
+                    self._progressed = True
+                    parts.append(self._unique(call))
+                case UsageReport(report):
+                    usage = report
+                    emit(UsageSoFar(self._usage + usage))
+                case Stopped(reason):
+                    stop = reason
+                case Answering(_, _, because):
+                    if because:
+                        emit(Notice("warning", because))
+                case _:
+                    pass  # the start and growth of a call's arguments are not shown
+        self._usage = self._usage + usage
+        record(self._conversation, usage)
+        if (
+            self._answer
+            and parts
+            and not self._answer[-1].endswith("\n")
+            and any(isinstance(p, ToolCallPart) for p in parts)
+        ):
+            self._answer.append("\n\n")
+        self._partial = []
+        self._progressed = True
+        calls = tuple(p for p in parts if isinstance(p, ToolCallPart))
+        if parts:
+            self._append("assistant", tuple(parts), "text")
+        return calls, stop
+
+    def _unique(self, call: ToolCallPart) -> ToolCallPart:
+        """Some services number calls anew in every answer; results and dialogs need ids that are unique in a turn."""
+        number = self._call_ids.get(call.id, 0)
+        self._call_ids[call.id] = number + 1
+        return call if call.id and number == 0 else replace(call, id=f"{call.id or 'call'}-{number + 1}")
+
+    async def _run_calls(self, calls: Sequence[ToolCallPart]) -> None:
+        runner = CallRunner(
+            self._services.settings, self._services.policy, self._session, self._turn, self._host, self._tools
+        )
+        try:
+            await runner.run(calls)
+        except asyncio.CancelledError:
+            await asyncio.shield(self._journal_edits())
+            raise
+        finally:
+            self._append("user", runner.results(calls), "tool_result")
+        nearer = await self._prepare.after_tools()
+        if nearer:
+            self._append("user", (TextPart(nearer),), "turn_context")
+
+    async def _journal_edits(self) -> None:
+        changes, self._session.files.changes = self._session.files.changes, []
+        if changes:
+            files = [
+                RecordedFile(call_id=call, uri=uri, before=before, after=after, new_uri=new)
+                for call, uri, before, after, new in changes
+            ]
+            await asyncio.to_thread(self._services.edits.record, self._turn.id, files)
+
+    def _close_calls(self, calls: Sequence[ToolCallPart], why: str) -> None:
+        results = tuple(ToolResultPart(c.id, c.name, why, is_error=True) for c in calls)
+        self._append("user", results, "tool_result")
+
+    def _take_steering(self) -> bool:
+        texts, self._turn.steering = self._turn.steering, []
+        for text in texts:
+            self._append("user", (TextPart(text),), "text")
+        return bool(texts)
+
+    def _keep_partial(self) -> None:
+        """What streamed so far stays in history, marked as cut off; unfinished calls do not."""
+        parts = tuple(p for p in self._partial if not isinstance(p, ToolCallPart))
+        if parts:
+            self._append("assistant", parts, "text", cut=True)
+
+    def _append(self, role: str, parts: tuple[Part, ...], kind: MessageKind, *, cut: bool = False) -> None:
+        services = self._services
+        self._conversation.messages.append(
+            Message(
+                role="assistant" if role == "assistant" else "user",
+                parts=parts,
+                kind=kind,
+                id=services.new_id(),
+                time=services.clock(),
+                turn_id=self._turn.id,
+                cut=cut,
+            )
+        )
+
+    async def _save(self) -> None:
+        await save(self._services, self._session)
+
+
+async def save(services: Services, session: LiveSession) -> None:
+    """Bring a conversation to disk, in order, without blocking the loop. Raises :class:`OSError`."""
+    if not services.settings.sessions.autosave:
+        return
+    async with session.saving:
+        conversation = session.conversation
+        copy = replace(
+            conversation,
+            messages=list(conversation.messages),
+            carried=dict(conversation.carried),
+            state=dict(conversation.state),
+        )
+        await asyncio.to_thread(services.sessions.save, copy)
+        conversation.title, conversation.updated = copy.title, copy.updated
+
+
+def _extend_text(parts: list[Part], text: str) -> None:
+    if parts and isinstance(parts[-1], TextPart):
+        parts[-1] = TextPart(parts[-1].text + text)
+    else:
+        parts.append(TextPart(text))
+
+
+def _fingerprint(calls: Sequence[ToolCallPart]) -> str:
+    bodies = sorted(f"{c.name} {json.dumps(c.arguments, sort_keys=True, default=str)}" for c in calls)
+    return hashlib.sha256("\n".join(bodies).encode()).hexdigest()[:16]

@@ -1,0 +1,35 @@
+"""What a turn asks for help: one object with the rooms it uses, so that nothing reaches for globals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from chatls_core.config import Settings
+from chatls_core.instructions import Instructions
+from chatls_core.llm.models import Models
+from chatls_core.memory import Memory
+from chatls_core.sessions import Journal, SessionStore
+from chatls_core.sessions.checkpoints import Checkpoints
+from chatls_core.store.clock import Clock
+from chatls_core.tools.edit_journal import EditJournal
+from chatls_core.tools.policy import Policy
+
+
+@dataclass(slots=True)
+class Services:
+    """The rooms below the turn. ``new_id`` makes ids (random; a parameter so that tests can say which)."""
+
+    home: Path
+    settings: Settings
+    clock: Clock
+    new_id: Callable[[], str]
+    models: Models
+    instructions: Instructions
+    memory: Memory
+    sessions: SessionStore
+    journal: Journal
+    checkpoints: Checkpoints
+    policy: Policy
+    edits: EditJournal

@@ -1,0 +1,119 @@
+"""`chatls/chat`: one request is a view on a turn (PROTOCOL.md "Chat")."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING
+
+from chatls_core.events import Ended, payload, usage_payload
+from chatls_core.host import HostError, Range
+from chatls_core.llm.messages import ImagePart
+from chatls_core.prompt.attachments import Mention
+from chatls_core.turn.exchange import ChatRequest, ChatResult, QueueFullError, TurnFailedError
+from chatls_core.turn.live import NumberedEvent, Turn
+from chatls_server.lsp.errors import CHAT_FAILED, QUEUE_FULL, SERVER_CANCELLED, RpcError
+from chatls_server.lsp.protocol import chat as wire
+from chatls_server.lsp.protocol.commands import ChatSendArgs, CommandResult
+from chatls_server.lsp.registry import command, request
+
+if TYPE_CHECKING:
+    from chatls_server.lsp.server import ChatServer
+
+
+@request("chatls/chat", wire.ChatParams)
+async def chat(server: ChatServer, params: wire.ChatParams) -> dict[str, object]:
+    """Start, queue or steer a turn, stream its events, answer with its result."""
+    agent = await server.agent()
+    core = await core_request(server, params)
+    try:
+        turn = await agent.submit(core, server.host)
+    except QueueFullError as error:
+        raise RpcError(QUEUE_FULL, str(error)) from error
+    steered = core.steer and turn.request is not core
+    token = params.partial_result_token
+    events = asyncio.create_task(_stream(server, turn, turn.events(), token)) if token is not None else None
+    try:
+        async with server.work_done(params.work_done_token, "ChatLS", turn.cancel):
+            result = await asyncio.shield(turn.outcome)
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if turn.outcome.cancelled() and (task is None or not task.cancelling()):
+            raise RpcError(SERVER_CANCELLED, "The turn was stopped.") from None
+        if not steered:
+            turn.cancel()
+            await asyncio.wait([turn.outcome], timeout=1)
+        raise
+    except TurnFailedError as error:
+        hint = "Try again; if it happens again, the log has the details."
+        raise RpcError(CHAT_FAILED, str(error), {"kind": "internal", "hint": hint}) from error
+    finally:
+        if events is not None:
+            await asyncio.wait([events], timeout=1)
+    return result_payload(result)
+
+
+@command("chatls.chat.send", ChatSendArgs)
+async def send(server: ChatServer, args: ChatSendArgs) -> CommandResult:
+    """Chat for clients without custom requests."""
+    params = wire.ChatParams(
+        text=args.text,
+        mode=args.mode,
+        session_id=args.session_id,
+        mentions=args.mentions,
+        active_document=args.active_document,
+        model=args.model,
+    )
+    result = await chat(server, params)
+    return CommandResult(markdown=str(result["text"]), data=result)
+
+
+async def _stream(server: ChatServer, turn: Turn, events: AsyncIterator[NumberedEvent], token: int | str) -> None:
+    async for numbered in events:
+        if not isinstance(numbered.event, Ended):
+            server.progress(token, {"turnId": turn.id, "seq": numbered.seq, **payload(numbered.event)})
+
+
+def result_payload(result: ChatResult) -> dict[str, object]:
+    """The wire form of a turn's result."""
+    return {
+        "sessionId": result.session_id,
+        "turnId": result.turn_id,
+        "text": result.text,
+        "stopReason": result.stop_reason,
+        "usage": usage_payload(result.usage),
+        "edits": [
+            {"uri": e.uri, "applied": e.applied, "reason": e.reason}
+            if e.reason
+            else {"uri": e.uri, "applied": e.applied}
+            for e in result.edits
+        ],
+    }
+
+
+async def core_request(server: ChatServer, params: wire.ChatParams) -> ChatRequest:
+    """The request as the core takes it: ranges in code-point columns of the buffer the user sees."""
+    mentions = [Mention(m.uri, await _range(server, m.uri, m.range)) for m in params.mentions]
+    active = params.active_document
+    if active is not None and active.selection is not None and active.selection.start != active.selection.end:
+        mentions.append(Mention(active.uri, await _range(server, active.uri, active.selection), selection=True))
+    return ChatRequest(
+        text=params.text,
+        session_id=params.session_id,
+        mode=params.mode or "chat",
+        mentions=tuple(mentions),
+        images=tuple(ImagePart(i.data, i.media_type) for i in params.images),
+        active_uri=active.uri if active is not None else "",
+        model=params.model or "",
+        steer=params.steer,
+    )
+
+
+async def _range(server: ChatServer, uri: str, range_: wire.Range | None) -> Range | None:
+    if range_ is None:
+        return None
+    try:
+        document = await server.host.read(uri)
+    except HostError:
+        return None  # the turn itself reports that the document cannot be read
+    return server.core_range(document.text, range_)

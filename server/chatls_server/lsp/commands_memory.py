@@ -1,0 +1,213 @@
+"""The memory commands of the palette (PROTOCOL.md "Commands"); every one runs off the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from chatls_core.memory import Memory, MemoryError_, Source
+from chatls_core.store import StoreReadOnlyError
+from chatls_server.lsp.errors import INTERNAL_ERROR, INVALID_PARAMS, RpcError
+from chatls_server.lsp.protocol import commands as args
+from chatls_server.lsp.protocol.base import Nothing
+from chatls_server.lsp.protocol.commands import CommandResult
+from chatls_server.lsp.registry import command
+from chatls_server.lsp.results import result, to_json
+
+if TYPE_CHECKING:
+    from chatls_server.lsp.server import ChatServer
+
+T = TypeVar("T")
+USER = Source("user")
+
+
+async def ask(server: ChatServer, work: Callable[[Memory], T]) -> T:
+    """Run ``work`` on the memory in a thread; its failures become one sentence for the user."""
+    memory = (await server.agent()).services.memory
+    try:
+        return await asyncio.to_thread(work, memory)
+    except MemoryError_ as error:
+        raise RpcError(INVALID_PARAMS, str(error)) from error
+    except (StoreReadOnlyError, OSError) as error:
+        raise RpcError(INTERNAL_ERROR, f"Memory could not be written: {error}") from error
+
+
+def date(text: str | None, name: str) -> datetime | None:
+    """An ISO date of the wire. Raises −32602 naming the field."""
+    if not text:
+        return None
+    try:
+        value = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise RpcError(INVALID_PARAMS, f"{name}: {text!r} is no ISO date such as 2026-03-31") from error
+    return value if value.tzinfo else value.astimezone()
+
+
+def project(server: ChatServer) -> Path | None:
+    """The first opened folder: what "this project" means."""
+    return server.roots[0] if server.roots else None
+
+
+@command("chatls.memory.remember", args.RememberArgs)
+async def remember(server: ChatServer, a: args.RememberArgs) -> CommandResult:
+    """Keep one fact."""
+    scope = a.scope or str(project(server) or "")
+    done = await ask(server, lambda m: m.remember(a.content, a.category or "", scope=scope, source=USER))
+    data = to_json(done)
+    if not done.superseded:
+        data.pop("superseded", None)
+    return result(done, data)
+
+
+@command("chatls.memory.recall", args.RecallArgs)
+async def recall(server: ChatServer, a: args.RecallArgs) -> CommandResult:
+    """What is known about something, with reasons and sources."""
+    as_of = date(a.as_of, "asOf")
+    return result(
+        await ask(server, lambda m: m.recall(a.query, as_of=as_of, limit=a.limit or 10, project=project(server)))
+    )
+
+
+@command("chatls.memory.forget", args.ForgetArgs)
+async def forget(server: ChatServer, a: args.ForgetArgs) -> CommandResult:
+    """Forget by text or ids, or show what would go."""
+    if not (a.match or "").strip() and not a.ids:
+        raise RpcError(INVALID_PARAMS, "match: give a text, or ids, of what to forget")
+    return result(await ask(server, lambda m: m.forget(a.match or "", a.ids or (), dry_run=a.dry_run)))
+
+
+@command("chatls.memory.undo", args.UndoTokenArgs)
+async def undo(server: ChatServer, a: args.UndoTokenArgs) -> CommandResult:
+    """Take back what returned the token."""
+    return result(await ask(server, lambda m: m.undo(a.undo_token)))
+
+
+@command("chatls.memory.profile", args.ProfileArgs)
+async def profile(server: ChatServer, a: args.ProfileArgs) -> CommandResult:
+    """Show the profile, or set fields of it."""
+    view = await ask(server, lambda m: m.profile(a.set, source=USER))
+    return result(view, {**{f.key: f.value for f in view.fields}, **to_json(view)})
+
+
+@command("chatls.memory.facts", args.FactsArgs)
+async def facts(server: ChatServer, a: args.FactsArgs) -> CommandResult:
+    """List facts, best first."""
+    return result(await ask(server, lambda m: m.facts(a.category or "", limit=a.limit or 50, offset=a.offset)))
+
+
+@command("chatls.memory.edit", args.MemoryEditArgs)
+async def edit(server: ChatServer, a: args.MemoryEditArgs) -> CommandResult:
+    """Change an item's text or category."""
+    return result(await ask(server, lambda m: m.edit(a.id, content=a.content, category=a.category)))
+
+
+@command("chatls.memory.pin", args.MemoryPinArgs)
+async def pin(server: ChatServer, a: args.MemoryPinArgs) -> CommandResult:
+    """Pin or unpin an item."""
+    return result(await ask(server, lambda m: m.pin(a.id, a.pinned)))
+
+
+@command("chatls.memory.sensitive", args.MemorySensitiveArgs)
+async def sensitive(server: ChatServer, a: args.MemorySensitiveArgs) -> CommandResult:
+    """Mark an item as sensitive."""
+    return result(await ask(server, lambda m: m.sensitive(a.id, a.sensitive)))
+
+
+@command("chatls.memory.why", args.FactIdArgs)
+async def why(server: ChatServer, a: args.FactIdArgs) -> CommandResult:
+    """Where an item came from."""
+    return result(await ask(server, lambda m: m.why(a.id)))
+
+
+@command("chatls.memory.timeline", args.TimelineArgs)
+async def timeline(server: ChatServer, a: args.TimelineArgs) -> CommandResult:
+    """Episodes in a window of time."""
+    as_of = date(a.as_of, "asOf")
+    return result(
+        await ask(
+            server,
+            lambda m: m.timeline(
+                a.query or "",
+                date_from=a.from_ or "",
+                date_to=a.to or "",
+                project=a.project or "",
+                limit=a.limit or 30,
+                as_of=as_of,
+            ),
+        )
+    )
+
+
+@command("chatls.memory.topics", Nothing)
+async def topics(server: ChatServer, _: Nothing) -> CommandResult:
+    """Topics, most alive first."""
+    return result(await ask(server, lambda m: m.topics()))
+
+
+@command("chatls.memory.projects", Nothing)
+async def projects(server: ChatServer, _: Nothing) -> CommandResult:
+    """Projects, most recently active first."""
+    return result(await ask(server, lambda m: m.projects()))
+
+
+@command("chatls.memory.stats", Nothing)
+async def stats(server: ChatServer, _: Nothing) -> CommandResult:
+    """Sizes and habits."""
+    return result(await ask(server, lambda m: m.stats()))
+
+
+@command("chatls.memory.longterm", Nothing)
+async def longterm(server: ChatServer, _: Nothing) -> CommandResult:
+    """Long-term memory as Markdown."""
+    return result(await ask(server, lambda m: m.longterm()))
+
+
+@command("chatls.memory.list", Nothing)
+async def list_files(server: ChatServer, _: Nothing) -> CommandResult:
+    """The files of memory."""
+    return result(await ask(server, lambda m: m.list()))
+
+
+@command("chatls.memory.map", Nothing)
+async def memory_map(server: ChatServer, _: Nothing) -> CommandResult:
+    """The memory index."""
+    return result(await ask(server, lambda m: m.map()))
+
+
+@command("chatls.memory.daily", args.DailyArgs)
+async def daily(server: ChatServer, a: args.DailyArgs) -> CommandResult:
+    """The notes of a day."""
+    return result(await ask(server, lambda m: m.daily(a.date or "")))
+
+
+@command("chatls.memory.neighbors", args.NeighborsArgs)
+async def neighbors(server: ChatServer, a: args.NeighborsArgs) -> CommandResult:
+    """What is linked to a subject."""
+    return result(await ask(server, lambda m: m.neighbors(a.query)))
+
+
+@command("chatls.memory.graph", args.GraphArgs)
+async def graph(server: ChatServer, a: args.GraphArgs) -> CommandResult:
+    """The knowledge graph with a picture."""
+    return result(await ask(server, lambda m: m.graph(a.subject or "")))
+
+
+@command("chatls.memory.compact", Nothing)
+async def compact(server: ChatServer, _: Nothing) -> CommandResult:
+    """Archive what has faded."""
+    return result(await ask(server, lambda m: m.compact()))
+
+
+@command("chatls.memory.export", args.OptionalPathArgs)
+async def export(server: ChatServer, a: args.OptionalPathArgs) -> CommandResult:
+    """Write all memory to a JSONL file."""
+    return result(await ask(server, lambda m: m.export(Path(a.path).expanduser() if a.path else None)))
+
+
+@command("chatls.memory.import", args.PathArgs)
+async def import_(server: ChatServer, a: args.PathArgs) -> CommandResult:
+    """Merge a JSONL file into memory."""
+    return result(await ask(server, lambda m: m.import_(Path(a.path).expanduser())))

@@ -1,0 +1,40 @@
+"""The core's frozen results as the JSON of a command: camelCase keys, ISO dates, absent values left out."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from datetime import date
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from pydantic.alias_generators import to_camel
+
+from chatls_server.lsp.protocol.commands import CommandResult
+
+
+def to_json(value: object) -> Any:
+    """JSON for dataclasses, mappings, sequences, dates, paths and plain values. Keys of mappings stay as they are."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {
+            to_camel(f.name.rstrip("_")): to_json(item)
+            for f in dataclasses.fields(value)
+            if (item := getattr(value, f.name)) is not None and not (f.name == "undo_token" and item == "")
+        }
+    if isinstance(value, Mapping):
+        return {str(k): to_json(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [to_json(item) for item in value]
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, Path):
+        return str(value)
+    return value
+
+
+def result(view: Any, data: object = None) -> CommandResult:
+    """A command's answer from a view with a ``markdown`` rendering."""
+    return CommandResult(markdown=view.markdown, data=to_json(view) if data is None else data)
