@@ -1,0 +1,34 @@
+"""The command line: ``chatls serve`` and friends.
+
+``serve`` is started by an editor that waits for it, so it is parsed with the standard library; everything else may
+take the time to import more.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from chatls_server import __version__
+
+USAGE = """usage: chatls serve [--tcp PORT]
+       chatls --version"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Entry point of the console script; returns the exit code."""
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    match arguments:
+        case ["serve", *rest]:
+            from chatls_server.serve import serve
+
+            return serve(rest)
+        case ["--version" | "-V"]:
+            sys.stdout.write(f"chatls {__version__}\n")
+            return 0
+    sys.stderr.write(USAGE + "\n")
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())
