@@ -30,7 +30,7 @@ from tests.fakes.wires import DIALECTS, Dialect, Frame, dialect_of
 
 __all__ = ["Call", "DropReply", "ErrorReply", "ModelServer", "RawReply", "RecordedRequest", "Reply", "Tokens"]
 
-_DEFAULT_MODELS = ("claude-sonnet-4-6", "gpt-5.4", "llama3.2:latest")
+_DEFAULT_MODELS = ("claude-sonnet-5-5", "gpt-6-sol", "llama3.2:latest")
 _REASONS = {200: "OK", 400: "Bad Request", 401: "Unauthorized", 404: "Not Found", 429: "Too Many Requests"}
 
 

@@ -176,7 +176,7 @@ class ChainModel:
                 if failure.visible or not _moves_on(error, candidate, others):
                     raise error from error.__cause__
                 because = f"{candidate.provider}: {error}"
-                log.warning("%s could not answer (%s), the next one is asked: %s", candidate.provider, error.kind, error)
+                log.warning("%s could not answer (%s), the next is asked: %s", candidate.provider, error.kind, error)
         assert first_error is not None
         raise first_error
 

@@ -111,7 +111,7 @@ class Models:
     async def refresh(self) -> None:
         """Load the catalogue, and look for services on this machine. Cheap; never raises."""
         await asyncio.to_thread(self._catalogue.load)
-        await asyncio.gather(*(self._probe(s) for s in providers().values() if s.probe_path))
+        await asyncio.gather(*(self._probe(s) for s in providers().values() if s.probe))
 
     async def _probe(self, spec: ProviderSpec) -> None:
         try:
@@ -241,7 +241,7 @@ class Models:
             endpoint = self._endpoint(spec)
         except ModelError as error:
             return _Access(None, str(error).rstrip("."))
-        if spec.on_this_machine and spec.probe_path:
+        if spec.probe:
             if spec.name in self._running:
                 return _Access(endpoint, f"running at {endpoint.base_url}")
             if self._base_url(spec)[1]:
@@ -256,6 +256,8 @@ class Models:
     def _endpoint(self, spec: ProviderSpec) -> Endpoint:
         """Raises :class:`ModelError` for an address that may not be used."""
         url, _ = self._base_url(spec)
+        if not url:
+            raise ModelError("no_provider", "no address is configured", provider=spec.name)
         retries = self._settings.retries
         idle = retries.idle_timeout_seconds
         return Endpoint(
@@ -271,13 +273,16 @@ class Models:
 
     def _base_url(self, spec: ProviderSpec) -> tuple[str, bool]:
         """The base URL, and whether the user chose it."""
-        if explicit := self._override(spec).base_url:
-            return explicit, True
-        if explicit := self._variable(spec.url_env):
-            return explicit, True
-        if explicit := self._variable(spec.endpoint_env):
-            return explicit.rstrip("/").removesuffix(spec.endpoint_path), True
-        return spec.base_url, False
+        url = self._override(spec).base_url or self._variable(spec.url_env)
+        if not url:
+            return spec.base_url, False
+        url = url.rstrip("/")
+        for suffix in spec.url_suffixes:
+            url = url.removesuffix(suffix)
+        if "://" not in url:
+            url = f"http://{url}"  # OLLAMA_HOST is written without a scheme
+        # An address to listen at is no address to connect to.
+        return url.replace("://0.0.0.0", "://127.0.0.1"), True
 
     def _key(self, spec: ProviderSpec) -> tuple[Secret, str]:
         """The key and where it comes from."""

@@ -1,4 +1,8 @@
-"""Our providers. A service that speaks OpenAI's chat-completions wire is one row here (spec/agent.md §8.3)."""
+"""Our providers. A service that speaks OpenAI's chat-completions wire is one row here (spec/agent.md §8.3).
+
+The order is the order in which a provider is chosen when the user names none: keys first, then what runs on this
+machine, the embedded model last.
+"""
 
 from __future__ import annotations
 
@@ -25,16 +29,36 @@ def _chat(endpoint: Endpoint, quirks: Quirks) -> Backend:
     return OpenAIChatBackend(endpoint, quirks)
 
 
+def _gemini(endpoint: Endpoint) -> Backend:
+    from chatls_core.llm.providers.gemini import GeminiBackend
+
+    return GeminiBackend(endpoint)
+
+
+def _ollama(endpoint: Endpoint) -> Backend:
+    from chatls_core.llm.providers.ollama import OllamaBackend
+
+    return OllamaBackend(endpoint)
+
+
+def _openai_quirks(endpoint: Endpoint) -> Quirks:
+    """OpenAI's newer parameters go to OpenAI only: other servers at a user's address may refuse them."""
+    if endpoint.base_url.startswith("https://api.openai.com/"):
+        return Quirks(output_limit="max_completion_tokens", cache_key=True, effort=_OPENAI_EFFORT)
+    return Quirks(effort=_PLAIN_EFFORT)
+
+
 def _openai(endpoint: Endpoint) -> Backend:
-    real = endpoint.base_url.startswith("https://api.openai.com/")
-    return _chat(
-        endpoint,
-        Quirks(
-            output_limit="max_completion_tokens" if real else "max_tokens",
-            cache_key=real,
-            effort=_OPENAI_EFFORT if real else _PLAIN_EFFORT,
-        ),
-    )
+    from chatls_core.llm.providers.openai import OpenAIBackend
+
+    quirks = _openai_quirks(endpoint)
+    return OpenAIBackend(endpoint, quirks) if quirks.cache_key else _chat(endpoint, quirks)
+
+
+def _responses(endpoint: Endpoint) -> Backend:
+    from chatls_core.llm.providers.openai_responses import OpenAIResponsesBackend
+
+    return OpenAIResponsesBackend(endpoint, _openai_quirks(endpoint))
 
 
 def chat_provider(quirks: Quirks | None = None) -> partial[Backend]:
@@ -42,7 +66,7 @@ def chat_provider(quirks: Quirks | None = None) -> partial[Backend]:
     return partial(_chat, quirks=quirks or Quirks())
 
 
-register(
+_ROWS = (
     ProviderSpec(
         name="anthropic",
         title="Anthropic",
@@ -53,12 +77,11 @@ register(
         key_env=("ANTHROPIC_API_KEY", "CLAUDEAI_API_KEY"),
         model_env=("ANTHROPIC_MODEL", "CLAUDEAI_MODEL"),
         url_env=("ANTHROPIC_BASE_URL",),
+        url_suffixes=("/messages", "/v1"),
         prices="anthropic",
         window=200_000,
         max_output=64_000,
-    )
-)
-register(
+    ),
     ProviderSpec(
         name="openai",
         title="OpenAI",
@@ -68,9 +91,187 @@ register(
         aliases=("open_ai", "openai_assistant"),
         key_env=("OPENAI_API_KEY",),
         model_env=("OPENAI_MODEL",),
-        url_env=("OPENAI_BASE_URL",),
-        endpoint_env=("OPENAI_API_URL",),
+        url_env=("OPENAI_BASE_URL", "OPENAI_API_URL"),
         prices="openai",
         max_output=16_384,
-    )
+    ),
+    ProviderSpec(
+        name="openai_responses",
+        title="OpenAI (Responses)",
+        connect=_responses,
+        base_url="https://api.openai.com/v1",
+        default_model="gpt-6-sol",
+        key_env=("OPENAI_API_KEY",),
+        model_env=("OPENAI_MODEL",),
+        url_env=("OPENAI_BASE_URL", "OPENAI_RESPONSES_API_URL"),
+        url_suffixes=("/responses",),
+        prices="openai",
+        max_output=16_384,
+        automatic=False,
+    ),
+    ProviderSpec(
+        name="google",
+        title="Google Gemini",
+        connect=_gemini,
+        base_url="https://generativelanguage.googleapis.com/v1beta",
+        default_model="gemini-3.8-flash",
+        aliases=("googleai", "gemini"),
+        key_env=("GOOGLEAI_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY"),
+        model_env=("GOOGLEAI_MODEL", "GEMINI_MODEL"),
+        url_env=("GOOGLEAI_BASE_URL", "GEMINI_BASE_URL"),
+        prices="google",
+        window=1_000_000,
+        max_output=65_536,
+    ),
+    ProviderSpec(
+        name="xai",
+        title="xAI",
+        connect=chat_provider(),
+        base_url="https://api.x.ai/v1",
+        default_model="grok-4.7",
+        aliases=("x_ai", "grok"),
+        key_env=("XAI_API_KEY",),
+        model_env=("XAI_MODEL",),
+        url_env=("XAI_BASE_URL", "XAI_API_URL"),
+        prices="x-ai",
+        max_output=16_384,
+    ),
+    ProviderSpec(
+        name="zai",
+        title="Z.AI",
+        connect=chat_provider(Quirks(thinking_switch=True, repeat_reasoning="reasoning_content")),
+        base_url="https://api.z.ai/api/paas/v4",
+        default_model="glm-5.3",
+        aliases=("z_ai", "glm"),
+        key_env=("ZAI_API_KEY",),
+        model_env=("ZAI_MODEL",),
+        url_env=("ZAI_BASE_URL", "ZAI_API_URL"),
+        prices="zai",
+        window=202_752,
+        max_output=65_535,
+    ),
+    ProviderSpec(
+        name="minimax",
+        title="MiniMax",
+        connect=chat_provider(Quirks(repeat_reasoning="reasoning_details", extra={"reasoning_split": True})),
+        base_url="https://api.minimax.io/v1",
+        default_model="MiniMax-M3",
+        key_env=("MINIMAX_API_KEY",),
+        model_env=("MINIMAX_MODEL",),
+        url_env=("MINIMAX_BASE_URL", "MINIMAX_API_URL"),
+        prices="minimax",
+        window=204_800,
+        max_output=131_072,
+    ),
+    ProviderSpec(
+        name="moonshot",
+        title="Moonshot",
+        connect=chat_provider(Quirks(repeat_reasoning="reasoning_content")),
+        base_url="https://api.moonshot.ai/v1",
+        default_model="kimi-k3",
+        aliases=("moonshotai", "kimi"),
+        key_env=("MOONSHOT_API_KEY",),
+        model_env=("MOONSHOT_MODEL",),
+        url_env=("MOONSHOT_BASE_URL", "MOONSHOT_API_URL"),
+        prices="moonshotai",
+        window=262_144,
+        max_output=131_072,
+    ),
+    ProviderSpec(
+        name="openrouter",
+        title="OpenRouter",
+        connect=chat_provider(
+            Quirks(effort=_PLAIN_EFFORT, repeat_reasoning="reasoning_details", cache_markers=True)
+        ),
+        base_url="https://openrouter.ai/api/v1",
+        default_model="openai/gpt-6-sol",
+        aliases=("open_router",),
+        key_env=("OPENROUTER_API_KEY",),
+        model_env=("OPENROUTER_MODEL",),
+        url_env=("OPENROUTER_BASE_URL", "OPENROUTER_API_URL"),
+        prices="openrouter",
+        max_output=16_384,
+        headers={"X-Title": "ChatLS"},
+    ),
+    ProviderSpec(
+        name="deepseek",
+        title="DeepSeek",
+        connect=chat_provider(Quirks(thinking_switch=True, repeat_reasoning="reasoning_content")),
+        base_url="https://api.deepseek.com",
+        default_model="deepseek-v4-pro",
+        key_env=("DEEPSEEK_API_KEY",),
+        model_env=("DEEPSEEK_MODEL",),
+        url_env=("DEEPSEEK_BASE_URL",),
+        prices="deepseek",
+    ),
+    ProviderSpec(
+        name="groq",
+        title="Groq",
+        connect=chat_provider(),
+        base_url="https://api.groq.com/openai/v1",
+        default_model="openai/gpt-oss-120b",
+        key_env=("GROQ_API_KEY",),
+        model_env=("GROQ_MODEL",),
+        url_env=("GROQ_BASE_URL",),
+        prices="groq",
+    ),
+    ProviderSpec(
+        name="github_models",
+        title="GitHub Models",
+        connect=chat_provider(),
+        base_url="https://models.github.ai/inference",
+        default_model="openai/gpt-4.1",
+        aliases=("githubmodels",),
+        key_env=("GITHUB_MODELS_TOKEN", "GITHUB_TOKEN", "GH_TOKEN"),
+        model_env=("GITHUB_MODELS_MODEL",),
+        url_env=("GITHUB_MODELS_BASE_URL", "GITHUB_MODELS_API_URL"),
+        max_output=4_096,
+        automatic=False,  # these tokens are set for other reasons on many machines
+    ),
+    ProviderSpec(
+        name="ollama",
+        title="Ollama",
+        connect=_ollama,
+        base_url="http://127.0.0.1:11434",
+        default_model="gpt-oss:20b",
+        key_env=("OLLAMA_API_KEY",),
+        model_env=("OLLAMA_MODEL",),
+        url_env=("OLLAMA_BASE_URL", "OLLAMA_HOST"),
+        url_suffixes=("/chat", "/api", "/v1"),
+        needs_key=False,
+        on_this_machine=True,
+        probe=True,
+        window=8_192,
+        max_output=8_192,
+    ),
+    ProviderSpec(
+        name="lmstudio",
+        title="LM Studio",
+        connect=chat_provider(),
+        base_url="http://127.0.0.1:1234/v1",
+        aliases=("lm_studio",),
+        key_env=("LMSTUDIO_API_KEY",),
+        model_env=("LMSTUDIO_MODEL",),
+        url_env=("LMSTUDIO_BASE_URL",),
+        needs_key=False,
+        on_this_machine=True,
+        probe=True,
+        window=8_192,
+    ),
+    ProviderSpec(
+        name="compatible",
+        title="OpenAI-compatible server",
+        connect=chat_provider(),
+        aliases=("llamacpp", "llama_cpp", "vllm", "custom"),
+        key_env=("OPENAI_COMPATIBLE_API_KEY",),
+        model_env=("OPENAI_COMPATIBLE_MODEL",),
+        url_env=("OPENAI_COMPATIBLE_BASE_URL", "LLAMACPP_BASE_URL"),
+        needs_key=False,
+        on_this_machine=True,
+        probe=True,
+        window=8_192,
+    ),
 )
+
+for _row in _ROWS:
+    register(_row)

@@ -23,13 +23,12 @@ Connect = Callable[[Endpoint], Backend]
 class ProviderSpec:
     """One provider.
 
-    ``automatic`` providers may be chosen without being named.
     ``connect`` makes the connection and imports what it needs only when it is first used. Of each ``*_env`` list the
-    first variable that is set wins. ``endpoint_env`` holds full endpoint URLs (ChatCLI's form), whose ``endpoint_path``
-    is cut off. ``needs_key`` is False for services that run without one. ``on_this_machine`` services are found by
-    asking ``base_url`` for ``probe_path``. ``prices`` is the provider's id in genai-prices. ``window`` and
-    ``max_output`` are what an unknown model is given (spec/agent.md §8.3). ``requires`` names an importable module
-    that the extra ``extra`` brings.
+    first variable that is set wins. ``url_suffixes`` are cut off a user's address in turn: many give the full endpoint.
+    ``needs_key`` is False for services that run without one, ``automatic`` for those only chosen by name.
+    ``on_this_machine`` services cost nothing; with ``probe`` they are available when they answer at their address.
+    ``prices`` is the provider's id in genai-prices. ``window`` and ``max_output`` are what an unknown model is given
+    (spec/agent.md §8.3). ``requires`` names an importable module that the extra ``extra`` brings.
     """
 
     name: str
@@ -41,12 +40,11 @@ class ProviderSpec:
     key_env: tuple[str, ...] = ()
     model_env: tuple[str, ...] = ()
     url_env: tuple[str, ...] = ()
-    endpoint_env: tuple[str, ...] = ()
-    endpoint_path: str = "/chat/completions"
+    url_suffixes: tuple[str, ...] = ("/chat/completions",)
     needs_key: bool = True
     on_this_machine: bool = False
     automatic: bool = True
-    probe_path: str = ""
+    probe: bool = False
     prices: str = ""
     window: int = 128_000
     max_output: int | None = None
