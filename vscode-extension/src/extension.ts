@@ -1,0 +1,229 @@
+/** The extension's entry: makes the parts and connects them. Every rule lives in the server; this only draws and asks. */
+
+import { randomUUID } from 'node:crypto';
+import * as vscode from 'vscode';
+import { ProgressType, type LanguageClient } from 'vscode-languageclient/node';
+import { CompanionTracker } from './chat/companions';
+import { ChatController, type Running } from './chat/controller';
+import { PanelRouter } from './chat/router';
+import { ChatView } from './chat/view';
+import { registerMemoryCommands } from './commands/memory';
+import { switchModel, useOllama } from './commands/models';
+import { commandRunner, guarded, registerServerCommands } from './commands/palette';
+import { Results } from './commands/results';
+import { registerSelectionCommands } from './commands/selection';
+import { registerSessionCommands } from './commands/sessions';
+import { registerDialogs } from './dialogs';
+import type { Engine, Surroundings } from './panel';
+import { verdictOptions } from './review/hunks';
+import { Reviews } from './review/reviews';
+import { Keys } from './secrets';
+import { NoServerError } from './server/discovery';
+import { Supervisor } from './server/supervisor';
+import { StatusItem } from './status';
+import type { ChatParams, ChatResult, Mode, Status, TurnEvent } from './wire';
+
+let supervisor: Supervisor | undefined;
+
+export function activate(context: vscode.ExtensionContext): void {
+  const output = vscode.window.createOutputChannel('ChatLS', { log: true });
+  const statusItem = new StatusItem();
+  const companions = new CompanionTracker();
+  const results = new Results();
+  const keys = new Keys(context);
+  const memento = context.workspaceState;
+  let status: Status | undefined;
+
+  const server = new Supervisor({ context, output, configure, started, intercept });
+  supervisor = server;
+  const run = commandRunner(() => server.whenReady());
+  const asUri = (uri: vscode.Uri) => server.client?.code2ProtocolConverter.asUri(uri) ?? uri.toString();
+  const view = new ChatView(context.extensionUri, (message) => router.handle(message));
+  const controller = new ChatController({
+    post: (message) => view.post(message),
+    chat: (params, onEvent) => chat(server, params, onEvent),
+    command: run,
+    load: (key) => memento.get(key),
+    store: (key, value) => void memento.update(key, value),
+    onActivity: refresh,
+    newKey: randomUUID,
+    words: {
+      settledElsewhere: vscode.l10n.t('Settled elsewhere.'),
+      stopped: vscode.l10n.t('Stopped.'),
+      continueText: vscode.l10n.t('Continue.'),
+    },
+  });
+  const reviews = new Reviews({
+    settle: (callId, answer, text) => controller.settle(callId, answer, text),
+    progress: (callId, accepted, rejected) => view.post({ type: 'hunks', callId, accepted, rejected }),
+    asUri: (wire) => server.client?.protocol2CodeConverter.asUri(wire) ?? vscode.Uri.parse(wire, true),
+  });
+  const router = new PanelRouter({ controller, companions, reviews, view, run, asUri, surroundings, refresh, setMode });
+
+  function mode(): Mode {
+    return memento.get<Mode>('mode') ?? 'chat';
+  }
+
+  function setMode(value: Mode): void {
+    void memento.update('mode', value);
+  }
+
+  /** The server's state, and above it what the extension itself knows. */
+  function engine(): Engine {
+    if (server.engine.state !== 'ready') return server.engine;
+    if (controller.waiting) return { state: 'waiting' };
+    return controller.busy ? { state: 'answering' } : { state: 'ready' };
+  }
+
+  function surroundings(): Surroundings {
+    return {
+      engine: engine(),
+      provider: status?.provider ?? '',
+      model: status?.model ?? '',
+      used: status?.used ?? 0,
+      window: status?.window ?? 0,
+      mode: mode(),
+      trusted: vscode.workspace.isTrusted,
+      attachments: companions.attachments(),
+    };
+  }
+
+  function refresh(): void {
+    statusItem.update(engine(), status);
+    void vscode.commands.executeCommand('setContext', 'chatls.busy', controller.busy);
+    void vscode.commands.executeCommand('setContext', 'chatls.waiting', controller.firstApproval() !== undefined);
+    view.post({ type: 'surroundings', value: surroundings() });
+  }
+
+  /** Handlers go onto a client before it starts: a message that comes with the first answer must find them. */
+  function configure(client: LanguageClient): void {
+    client.onNotification('chatls/status', (value: Status) => {
+      status = value;
+      refresh();
+    });
+    client.onNotification('chatls/instructionsChanged', ({ changed }: { changed?: string[] }) => {
+      const names = (changed ?? []).map((uri) => vscode.workspace.asRelativePath(vscode.Uri.parse(uri)));
+      if (names.length) notice(vscode.l10n.t('{0} changed; the next answer follows it', names.join(', ')));
+    });
+    client.onNotification('chatls/memoryChanged', ({ added }: { added?: string[] }) => {
+      const count = added?.length ?? 0;
+      if (count) notice(count === 1 ? vscode.l10n.t('Remembered 1 fact') : vscode.l10n.t('Remembered {0} facts', count));
+    });
+    registerDialogs(client, { controller, reviews, show: () => void view.reveal(true) });
+  }
+
+  function notice(text: string): void {
+    view.post({ type: 'notice', level: 'info', text });
+  }
+
+  function started(): void {
+    void sendKeys();
+    void controller.replay().catch((error: unknown) => output.warn(`The conversation could not be replayed: ${String(error)}`));
+  }
+
+  async function sendKeys(): Promise<void> {
+    const all = await keys.all();
+    if (Object.keys(all).length) await server.client?.sendNotification('chatls/secrets', all);
+  }
+
+  /** Code actions of the server name its chat command; here the panel is the place for a chat. */
+  async function intercept(command: string, args: unknown[]): Promise<boolean> {
+    if (command !== 'chatls.chat.send') return false;
+    const { text, mode: wanted } = (args[0] ?? {}) as { text?: string; mode?: Mode };
+    await router.compose(text ?? '', wanted);
+    return true;
+  }
+
+  async function trouble(): Promise<void> {
+    const { l10n } = vscode;
+    const actions = { [l10n.t('Restart')]: 'restart', [l10n.t('Show Log')]: 'log', [l10n.t('Doctor')]: 'doctor' } as const;
+    const message = server.engine.state === 'failed' ? server.engine.message : (status?.message ?? l10n.t('Something is wrong with the server.'));
+    const chosen = await vscode.window.showErrorMessage(message, ...Object.keys(actions));
+    const command = chosen === undefined ? undefined : { restart: 'server.restart', log: 'server.log', doctor: 'doctor' }[actions[chosen]!];
+    if (command) await vscode.commands.executeCommand(`chatls.ui.${command}`);
+  }
+
+  function decide(allow: boolean): void {
+    const dialog = controller.firstApproval();
+    if (dialog?.kind !== 'approve') return;
+    const options = verdictOptions(dialog.params);
+    router.handle({ type: 'approve', callId: dialog.params.callId, optionId: allow ? options.allow : options.deny });
+  }
+
+  const { registerCommand } = vscode.commands;
+  context.subscriptions.push(
+    output,
+    statusItem,
+    companions,
+    results,
+    reviews,
+    vscode.window.registerWebviewViewProvider(ChatView.id, view, { webviewOptions: { retainContextWhenHidden: true } }),
+    companions.onDidChange(refresh),
+    server.onDidChange((value) => {
+      if (value.state === 'failed' || value.state === 'starting') {
+        const message = value.state === 'failed' ? value.message : vscode.l10n.t('The server stopped while it was answering.');
+        controller.disconnected({ kind: 'internal', message });
+      }
+      refresh();
+    }),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => {
+      void server.client?.sendNotification('chatls/trustChanged', { trusted: true });
+      refresh();
+    }),
+    vscode.workspace.onDidChangeConfiguration((event) => {
+      if (event.affectsConfiguration('chatls.server')) void server.start();
+    }),
+    keys.onDidChange(() => void sendKeys()),
+    ...registerServerCommands({ run, results, session: () => controller.session, asUri }),
+    ...registerMemoryCommands(run, results),
+    ...registerSessionCommands(run, controller, () => void view.reveal()),
+    ...registerSelectionCommands({ controller, companions, view, asUri, compose: (text, wanted) => router.compose(text, wanted) }),
+    registerCommand('chatls.ui.ask', () => router.compose('')),
+    registerCommand('chatls.ui.stop', () => controller.stop()),
+    registerCommand('chatls.ui.approval.allow', () => decide(true)),
+    registerCommand('chatls.ui.approval.deny', () => decide(false)),
+    registerCommand('chatls.ui.model.switch', () => guarded(() => switchModel(run, controller.session))),
+    registerCommand('chatls.ui.key.add', () => guarded(async () => void (await keys.add()))),
+    registerCommand('chatls.ui.key.remove', () => guarded(() => keys.remove())),
+    registerCommand('chatls.ui.server.restart', () => server.start()),
+    registerCommand('chatls.ui.server.log', () => output.show(true)),
+    registerCommand('chatls.ui.trouble', trouble),
+    registerCommand('chatls.ui.settings', () => vscode.commands.executeCommand('workbench.action.openSettings', '@ext:chatls.chatls')),
+    registerCommand('chatls.ui.ollama', () => guarded(() => useOllama(run, controller.session))),
+  );
+  refresh();
+  void server.start();
+}
+
+export async function deactivate(): Promise<void> {
+  await supervisor?.dispose();
+}
+
+/** Sends one chat request; its events arrive as partial results. */
+function chat(server: Supervisor, params: ChatParams, onEvent: (event: TurnEvent) => void): Running {
+  const source = new vscode.CancellationTokenSource();
+  const result = (async (): Promise<ChatResult> => {
+    const client = await server.whenReady();
+    const token = randomUUID();
+    const progress = client.onProgress(new ProgressType<TurnEvent>(), token, onEvent);
+    try {
+      const answer = client.sendRequest<ChatResult>('chatls/chat', { ...params, partialResultToken: token }, source.token);
+      return await Promise.race([answer, gone(server, client)]);
+    } finally {
+      progress.dispose();
+      source.dispose();
+    }
+  })();
+  return { result, cancel: () => source.cancel() };
+}
+
+/** Rejects when the server that was asked is there no more: its answers will never come. */
+function gone(server: Supervisor, client: LanguageClient): Promise<never> {
+  return new Promise((_, reject) => {
+    const listener = server.onDidChange(() => {
+      if (server.client === client) return;
+      listener.dispose();
+      reject(new NoServerError(vscode.l10n.t('The server stopped while it was answering.')));
+    });
+  });
+}
