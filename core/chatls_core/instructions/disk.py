@@ -56,7 +56,7 @@ class FileText:
 class Unreadable:
     """Why there is no text: ``missing``, or something that is no readable text file."""
 
-    kind: Literal["missing", "special", "folder", "binary", "denied"]
+    kind: Literal["missing", "special", "folder", "binary", "denied", "refused"]
     reason: str
 
 

@@ -54,7 +54,7 @@ def digest_of(text: str) -> str:
 def load(
     table: FileTable, path: str, boundary: Boundary, *, scan: bool, limit: int, has_head: bool = False
 ) -> InstructionDocument | Unreadable:
-    """Read ``path`` and prepare it. A link that leaves ``boundary`` is refused (``Unreadable`` of kind "denied")."""
+    """Read ``path`` and prepare it. A link that leaves ``boundary`` is refused (``Unreadable`` of kind "refused")."""
     content = admitted(table, path, boundary)
     if isinstance(content, Unreadable):
         return content
@@ -77,10 +77,10 @@ def load(
 def admitted(table: FileTable, path: str, boundary: Boundary) -> FileText | Unreadable:
     """The text of ``path`` if, links resolved, it lies within ``boundary``."""
     if not boundary.admits(table.real(path)):
-        return Unreadable("denied", "it is a link that leaves the workspace")
+        return Unreadable("refused", "it is a link that leaves the workspace")
     content = table.text(path)
     if isinstance(content, FileText) and not boundary.admits(content.real):
-        return Unreadable("denied", "it is a link that leaves the workspace")
+        return Unreadable("refused", "it is a link that leaves the workspace")
     return content
 
 

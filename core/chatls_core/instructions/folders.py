@@ -77,7 +77,7 @@ def survey(table: FileTable, path: str, boundary: Boundary, *, bootstrap: bool, 
         looked_at.add(full)
         content = admitted(table, full, boundary)
         if isinstance(content, Unreadable):
-            kind: ReportStatus = "refused" if content.reason.startswith("it is a link") else "unreadable"
+            kind: ReportStatus = "refused" if content.kind == "refused" else "unreadable"
             skipped.append(Skipped(full, kind, content.reason))
             return None
         if is_blank(content.text):
@@ -106,9 +106,8 @@ def survey(table: FileTable, path: str, boundary: Boundary, *, bootstrap: bool, 
         else:
             partner = name.removesuffix(".local.md") + ".md"
             skipped.append(Skipped(full, "shadowed", f"it goes with {partner}, which is not used"))
-    found = tuple(
-        (name, full) for name in BOOTSTRAP_NAMES if bootstrap and name in present and (full := readable(name))
-    )
+    others = [(name, readable(name)) for name in BOOTSTRAP_NAMES if bootstrap and name in present]
+    found = tuple((name, other) for name, other in others if other is not None)
     rules = tuple(_rules(table, path, present, boundary, skipped, looked_at, global_folder))
     return Folder(path, agents, local, found, rules, tuple(skipped), frozenset(looked_at))
 

@@ -15,15 +15,22 @@ from functools import lru_cache
 from typing import Protocol
 
 MOST_EXPANSIONS = 256
-"""Patterns one pattern's braces may expand to, and patterns one rule may have."""
+"""Patterns one pattern's braces may expand to."""
+
+MOST_PATTERNS = 64
+"""Patterns of one rule that are looked at."""
 
 LONGEST_PATTERN = 1024
 """Characters of one pattern."""
 
 MOST_GLOBSTARS = 3
-"""``**`` one pattern may hold, a trailing one not counted; four take seconds on a deep path made to hurt."""
+"""``**`` one pattern may hold, a trailing one not counted."""
+
+MOST_STEPS = 20_000
+"""Ways to lay a pattern's ``**`` over a path's folders; a path so deep that there are more is not matched."""
 
 LONGEST_PATH = 4096
+"""Characters of a path that is matched at all."""
 
 EVERYTHING = frozenset({"**", "**/*", "*/**", "**/**"})
 """Patterns that match every path."""
@@ -63,70 +70,85 @@ def normalise(pattern: str) -> str:
 
 def problem(pattern: str) -> str:
     """Why ``pattern`` cannot be used; empty when it can."""
-    return _compiled(normalise(pattern).removeprefix("!"))[1]
+    return _compiled(normalise(pattern).removeprefix("!")).problem
 
 
-@lru_cache(maxsize=2048)
-def _compiled(pattern: str) -> tuple[_Matcher | None, str]:
+@dataclass(frozen=True, slots=True)
+class _Glob:
+    """A compiled pattern: ``globstars`` is how many ``**`` may backtrack; no matcher when there is a problem."""
+
+    matcher: _Matcher | None
+    globstars: int = 0
+    problem: str = ""
+
+    def matches(self, path: str, depth: int) -> bool:
+        return self.matcher is not None and depth**self.globstars <= MOST_STEPS and self.matcher.match(path)
+
+
+@lru_cache(maxsize=4096)
+def _compiled(pattern: str) -> _Glob:
     if len(pattern) > LONGEST_PATTERN:
-        return None, f"it is longer than {LONGEST_PATTERN} characters"
+        return _Glob(None, problem=f"it is longer than {LONGEST_PATTERN} characters")
     if pattern in ("", "**/"):
-        return None, "it is empty"
-    if pattern.removesuffix("/**").count("**") > MOST_GLOBSTARS:
-        return None, f"it has more than {MOST_GLOBSTARS} '**'"
+        return _Glob(None, problem="it is empty")
     if pattern.startswith("../") or "/../" in pattern:
-        return None, "it points outside its folder"
+        return _Glob(None, problem="it points outside its folder")
     import bracex
     from wcmatch import glob
 
     flags = glob.GLOBSTAR | glob.DOTGLOB | (glob.CASE if is_case_sensitive() else glob.IGNORECASE) | glob.FORCEUNIX
     try:
         expanded = list(bracex.iexpand(pattern, keep_escapes=True, limit=MOST_EXPANSIONS))
-        matcher: _Matcher = glob.compile(expanded, flags=flags, limit=MOST_EXPANSIONS)
+        globstars = max(e.removesuffix("/**").count("**") for e in expanded)
+        if globstars > MOST_GLOBSTARS:
+            return _Glob(None, problem=f"it has more than {MOST_GLOBSTARS} '**'")
+        return _Glob(glob.compile(expanded, flags=flags, limit=MOST_EXPANSIONS), globstars)
     except bracex.ExpansionLimitException:
-        return None, f"it expands to more than {MOST_EXPANSIONS} patterns"
+        return _Glob(None, problem=f"it expands to more than {MOST_EXPANSIONS} patterns")
     except (ValueError, re.error, RecursionError, OverflowError) as error:
-        return None, f"it is no valid pattern ({error})"
-    return matcher, ""
+        return _Glob(None, problem=f"it is no valid pattern ({error})")
 
 
 @dataclass(frozen=True, slots=True)
 class PatternSet:
-    """The patterns of one rule: a path matches when one of them does and no negated one (``!…``) does."""
+    """The patterns of one rule: a path matches when one of them does and no negated one (``!…``) does.
+
+    With negated patterns only, everything else matches. Unusable patterns match nothing.
+    """
 
     patterns: tuple[str, ...]
 
     @property
     def everything(self) -> bool:
         """Whether every path matches, so that the rule applies always."""
-        return bool(self._included & EVERYTHING) and not self._excluded
-
-    @property
-    def _normalised(self) -> tuple[str, ...]:
-        return tuple(normalise(p) for p in self.patterns[:MOST_EXPANSIONS])
-
-    @property
-    def _included(self) -> frozenset[str]:
-        return frozenset(p for p in self._normalised if not p.startswith("!"))
-
-    @property
-    def _excluded(self) -> frozenset[str]:
-        return frozenset(p[1:] for p in self._normalised if p.startswith("!"))
+        included, excluded = _parted(self.patterns)
+        return not excluded and any(p in EVERYTHING for p in included)
 
     def matches(self, path: str) -> bool:
-        """Whether slash-separated ``path``, relative to the rule's folder, matches. Unusable patterns match nothing."""
+        """Whether slash-separated ``path``, relative to the rule's folder, matches."""
         return bool(self.matching((path,)))
 
     def matching(self, paths: Sequence[str]) -> list[str]:
         """Those of ``paths`` that match, in order."""
-        included = [m for p in sorted(self._included) if (m := _compiled(p)[0])]
-        if not self._included:
-            included = [m] if (m := _compiled("**")[0]) and self._excluded else []
-        excluded = [m for p in sorted(self._excluded) if (m := _compiled(p)[0])]
-        return [
-            path
-            for path in paths
-            if len(path) <= LONGEST_PATH
-            and any(m.match(path) for m in included)
-            and not any(m.match(path) for m in excluded)
-        ]
+        included, excluded = _parted(self.patterns)
+        taken = [_compiled(p) for p in included]
+        barred = [_compiled(p) for p in excluded]
+        found: list[str] = []
+        for path in paths:
+            depth = path.count("/") + 1
+            if (
+                len(path) <= LONGEST_PATH
+                and any(g.matches(path, depth) for g in taken)
+                and not any(g.matches(path, depth) for g in barred)
+            ):
+                found.append(path)
+        return found
+
+
+@lru_cache(maxsize=4096)
+def _parted(patterns: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Wanted and barred globs of a rule."""
+    globs = [normalise(p) for p in patterns[:MOST_PATTERNS]]
+    included = tuple(dict.fromkeys(g for g in globs if not g.startswith("!")))
+    excluded = tuple(dict.fromkeys(g[1:] for g in globs if g.startswith("!")))
+    return included or (("**",) if excluded else ()), excluded

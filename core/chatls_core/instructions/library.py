@@ -55,7 +55,7 @@ class Rule:
 
 @dataclass(slots=True)
 class Library:
-    """Not thread-safe: its owner holds a lock. ``global_folder`` is "" when there is none."""
+    """Not thread-safe: its owner holds a lock."""
 
     roots: Sequence[str]
     global_folder: str
@@ -188,6 +188,16 @@ class Library:
             if isinstance(document, InstructionDocument)
             for used, _ in document.used
         )
+
+    def users(self, path: str) -> set[str]:
+        """The instruction files that have the text of ``path`` inside, itself left out."""
+        return {
+            document.path
+            for document in self._documents.values()
+            if isinstance(document, InstructionDocument)
+            and document.path != path
+            and any(used == path for used, _ in document.used)
+        }
 
     def prepared(self, paths: set[str]) -> Iterator[InstructionDocument]:
         """The prepared documents of ``paths``, companions of AGENTS files among them, in order of loading."""

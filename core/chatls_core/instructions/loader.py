@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from chatls_core.config import Instructions as Settings
@@ -33,6 +34,11 @@ class Instructions:
         self._selection = Selection(self._library)
         self._stable: Selected | None = None
         self._lock = threading.RLock()
+
+    @property
+    def enabled(self) -> bool:
+        """Whether instruction files are read at all; when not, the disk is never looked at."""
+        return self._enabled
 
     @property
     def trusted(self) -> bool:
@@ -105,6 +111,12 @@ class Instructions:
     def watch_globs(self) -> tuple[str, ...]:
         """Globs relative to each opened folder for ``workspace/didChangeWatchedFiles``."""
         return names.WATCH_GLOBS
+
+    @contextmanager
+    def locked(self) -> Iterator[tuple[Library, Selection]]:
+        """What is loaded, for the duration of the block (editor features look deeper than the prompt does)."""
+        with self._lock:
+            yield self._library, self._selection
 
     def _stable_selection(self) -> Selected:
         if self._stable is None:

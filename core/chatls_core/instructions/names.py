@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import Literal
 
 from chatls_core.instructions import caps, pathtext
 from chatls_core.instructions.folders import AGENTS_NAMES, LOCAL_NAMES
 from chatls_core.instructions.model import BOOTSTRAP_NAMES, InstructionItem
-from chatls_core.instructions.rules import RULE_FOLDERS
+from chatls_core.instructions.rules import GLOBAL_RULES, RULE_FOLDERS, Dialect
 from chatls_core.instructions.workspace import Root
 
 _NAMES = frozenset({*AGENTS_NAMES, *LOCAL_NAMES, *BOOTSTRAP_NAMES})
@@ -87,3 +89,60 @@ def is_rule(path: str, global_folder: str) -> bool:
 def is_instruction_name(path: str, global_folder: str) -> bool:
     """Whether ``path`` is an instruction file by its name and place."""
     return pathtext.base(path) in _NAMES or is_rule(path, global_folder)
+
+
+def role(path: str, global_folder: str) -> Literal["agents", "bootstrap", "rule", "import"]:
+    """What kind of instruction file ``path`` is by its name and place; anything else counts as imported."""
+    name = pathtext.base(path)
+    if is_rule(path, global_folder):
+        return "rule"
+    if name in BOOTSTRAP_NAMES:
+        return "bootstrap"
+    return "agents" if name in AGENTS_NAMES or name in LOCAL_NAMES else "import"
+
+
+@dataclass(frozen=True, slots=True)
+class RulePlace:
+    """Where a rule file stands: the folder its patterns are relative to, its dialect and its name."""
+
+    folder: str
+    dialect: Dialect
+    name: str
+
+
+def rule_place(path: str, global_folder: str) -> RulePlace | None:
+    """The place of the rule file ``path``; ``None`` when it is none."""
+    rules = pathtext.join(global_folder, GLOBAL_RULES[0])
+    if pathtext.is_within(path, rules) and path.lower().endswith(GLOBAL_RULES[1]):
+        return RulePlace(global_folder, "global", pathtext.below(path, rules)[: -len(GLOBAL_RULES[1])])
+    parts = path.replace(pathtext.SEP, "/").split("/")
+    for home, below, dialect, ending in RULE_FOLDERS:
+        for at in range(len(parts) - 3, -1, -1):
+            if parts[at] == home and parts[at + 1] == below and path.lower().endswith(ending):
+                folder = pathtext.SEP.join(parts[:at]) or pathtext.SEP
+                return RulePlace(folder, dialect, "/".join(parts[at + 2 :])[: -len(ending)])
+    return None
+
+
+def right_name(path: str) -> str | None:
+    """The name ``path`` should have to be read, where only letter case keeps it from that."""
+    name = pathtext.base(path)
+    return next((right for right in sorted(_NAMES) if name != right and name.lower() == right.lower()), None)
+
+
+def right_rule_path(path: str) -> str | None:
+    """Where a rule that no tool would read from ``path`` belongs: a bare ``rules`` folder, ``.chatcli`` itself, …"""
+    parts = path.replace(pathtext.SEP, "/").split("/")
+    name = parts[-1]
+    if not name.lower().endswith(".md") or len(parts) < 3:
+        return None
+    stem = name[:-3]
+    if parts[-3:-1] == [".cursor", "rules"]:
+        return pathtext.SEP.join([*parts[:-1], stem + ".mdc"])
+    if parts[-3:-1] == [".github", "instructions"] and not name.endswith(".instructions.md"):
+        return pathtext.SEP.join([*parts[:-1], stem + ".instructions.md"])
+    if parts[-2] == "rules" and parts[-3] not in (".chatcli", ".claude"):
+        return pathtext.SEP.join([*parts[:-2], ".chatcli", "rules", name])
+    if parts[-2] == ".chatcli" and name not in _NAMES:
+        return pathtext.SEP.join([*parts[:-1], "rules", name])
+    return None

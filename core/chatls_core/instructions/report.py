@@ -128,8 +128,7 @@ def _idle_rules(
 def _idle(library: Library, selection: Selection, rule: Rule, *, is_global: bool) -> tuple[ReportStatus, str]:
     """Why a rule that is not among the applied ones does not apply."""
     if isinstance(rule.document, Unreadable):
-        link = rule.document.reason.startswith("it is a link")
-        return ("refused" if link else "unreadable"), rule.document.reason
+        return ("refused" if rule.document.kind == "refused" else "unreadable"), rule.document.reason
     if rule.shadowed_by:
         return "shadowed", f"a rule of the same name stands in its place: {caps.shown(rule.shadowed_by)}"
     if rule.applies.when == "broken":
