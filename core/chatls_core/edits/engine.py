@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from chatls_core.edits import str_replace, write
+from chatls_core.edits import apply_patch, search_replace, str_replace, udiff, write
 from chatls_core.edits.errors import EditError, EditErrorKind
 from chatls_core.edits.plan import Draft, EditPlan
 
 _FORMATS: dict[str, tuple[Callable[[Draft, str], None], Callable[[str], tuple[str, ...]]]] = {
     "str_replace": (str_replace.apply, str_replace.named_paths),
+    "search_replace": (search_replace.apply, search_replace.named_paths),
+    "udiff": (udiff.apply, udiff.named_paths),
+    "apply_patch": (apply_patch.apply, apply_patch.named_paths),
     "write": (write.apply, write.named_paths),
 }
 

@@ -16,7 +16,8 @@ class Shift:
     """One rule that turns every indentation of the model's text into the file's.
 
     ``remove`` is taken off the front, then ``add`` is put there. Where the model indents with other characters than
-    the file, ``unit`` (the model's) stands for one ``file_unit`` each, and ``levels`` are added.
+    the file, ``unit`` (the model's) stands for one ``file_unit`` each, and ``levels`` are added. ``first_only``: the
+    model's text starts in the middle of a line, so that only its first line lacks what stands before it (``add``).
     """
 
     add: str = ""
@@ -24,9 +25,12 @@ class Shift:
     unit: str = ""
     file_unit: str = ""
     levels: int = 0
+    first_only: bool = False
 
     def carry(self, line: str) -> str | None:
         """``line`` of the model's text as the file would have it, or ``None`` where the rule does not reach."""
+        if self.first_only:
+            return None
         if not line.strip(" \t"):
             return "" if self != IDENTITY else line
         indent = indent_of(line)
@@ -52,9 +56,8 @@ def find_shift(pairs: Iterable[tuple[str, str]]) -> Shift | None:
 
     Blank lines say nothing. Adding or removing a common prefix is preferred to a change of indentation characters.
     """
-    indents = dict.fromkeys(
-        (indent_of(model), indent_of(file)) for model, file in pairs if model.strip() and file.strip()
-    )
+    pairs = [(model, file) for model, file in pairs if model.strip() and file.strip()]
+    indents = dict.fromkeys((indent_of(model), indent_of(file)) for model, file in pairs)
     if not indents:
         return IDENTITY
     seen = list(indents)
@@ -68,6 +71,8 @@ def find_shift(pairs: Iterable[tuple[str, str]]) -> Shift | None:
     for shift in candidates:
         if all(shift._carry_indent(m) == f for m, f in seen):
             return shift
+    if not model and all(indent_of(m) == indent_of(f) for m, f in pairs[1:]):
+        return Shift(add=file, first_only=True)
     return None
 
 
@@ -90,17 +95,44 @@ def _unit_shifts(seen: Sequence[tuple[str, str]]) -> list[Shift]:
     return shifts
 
 
-def carry_block(shift: Shift, new: Sequence[str], model_first: str | None, file_first: str | None) -> list[str] | None:
+def carry_block(shift: Shift, new: Sequence[str], block: Sequence[str], file_first: str) -> list[str] | None:
     """The new lines of a block as the file would have them, ``None`` where that cannot be told for sure.
 
-    ``model_first`` and ``file_first`` are the first non-blank lines of the searched text as the model wrote it and as
-    the file has it. A replacement that already starts at the file's indentation (the model left it out in the search
-    only) is taken as it is; one that starts at neither is in unknown coordinates.
+    ``block`` is the text searched for, ``file_first`` the file's line for its first non-blank one. A replacement that
+    already starts at the file's indentation (the model left it out in the search only) is taken as it is; one that
+    starts at neither is in unknown coordinates.
     """
+    if shift.first_only:
+        return _carry_from_middle(shift.add, new, block)
     first = next((line for line in new if line.strip()), None)
-    if shift == IDENTITY or first is None or model_first is None or file_first is None:
+    model_first = next((line for line in block if line.strip()), "")
+    if shift == IDENTITY or first is None:
         return list(new)
     if indent_of(first) != indent_of(model_first):
         return list(new) if indent_of(first) == indent_of(file_first) else None
     moved = [shift.carry(line) for line in new]
     return None if any(line is None for line in moved) else [line for line in moved if line is not None]
+
+
+def _carry_from_middle(lacking: str, new: Sequence[str], block: Sequence[str]) -> list[str] | None:
+    """New lines for a search that starts in the middle of a line, right after the indentation ``lacking``.
+
+    The lines below the first tell whether the model kept to the file's indentation there too, or wrote the new text as
+    if it began at the left margin.
+    """
+    if not new or indent_of(new[0]):
+        return None
+    old_depth, new_depth = _outermost(block[1:]), _outermost(new[1:])
+    if new_depth is None or old_depth is None:
+        return [lacking + new[0], *new[1:]] if len(new) == 1 else None
+    if new_depth == old_depth:
+        return [lacking + new[0], *new[1:]]
+    if lacking + new_depth == old_depth:
+        return [lacking + line if line.strip() else "" for line in new]
+    return None
+
+
+def _outermost(lines: Sequence[str]) -> str | None:
+    """The shallowest indentation among the non-blank lines."""
+    indents = [indent_of(line) for line in lines if line.strip()]
+    return min(indents, key=len) if indents else None

@@ -52,6 +52,7 @@ _KEYS: dict[Rung, Callable[[str], str]] = {
     Rung.EXACT: str,
     Rung.TRAILING_BLANKS: str.rstrip,
     Rung.INDENTATION: str.strip,
+    Rung.ANY_INDENTATION: str.strip,
     Rung.TYPOGRAPHY: _typography,
     Rung.BLANK_LINES: _typography,
 }
@@ -133,7 +134,11 @@ class FileIndex:
         contents = self.lines.contents
         numbers = spots if kept is None else [kept[spot] for spot in spots]
         shift: Shift | None = IDENTITY
-        if rung >= Rung.INDENTATION:
+        if rung is Rung.ANY_INDENTATION:
+            # A search that starts in the middle of a line lacks that line's indentation only: no free indentation.
+            if all(block[i] == contents[n] for i, n in zip(own[1:], numbers[1:], strict=True)):
+                return None
+        elif rung >= Rung.INDENTATION:
             shift = find_shift((block[i], contents[n]) for i, n in zip(own, numbers, strict=True))
             if shift is None:
                 return None
@@ -179,22 +184,24 @@ class FileIndex:
         matches = (self._match(block, own, range(spot, spot + len(own)), kept, Rung.SIMILAR) for spot in at)
         return [match for match in matches if match is not None]
 
-    def blank_before(self, line: int) -> int:
-        """How many empty lines stand right before ``line``."""
-        count = 0
-        while line - count > 0 and not self.lines.contents[line - count - 1].strip():
-            count += 1
-        return count
+    def same(self, line: str, number: int) -> bool:
+        """Whether ``line`` is the file's line ``number`` apart from spacing and typography."""
+        return _typography(line) == _typography(self.lines.contents[number])
 
 
 LADDER: tuple[Rung, ...] = (
     Rung.EXACT,
     Rung.TRAILING_BLANKS,
     Rung.INDENTATION,
+    Rung.ANY_INDENTATION,
     Rung.TYPOGRAPHY,
     Rung.BLANK_LINES,
     Rung.SIMILAR,
 )
+"""For blocks that are replaced as a whole."""
+
+DIFF_LADDER: tuple[Rung, ...] = tuple(rung for rung in LADDER if rung is not Rung.ANY_INDENTATION)
+"""For hunks, whose added lines are indented by what stands around them."""
 
 
 def find_block(index: FileIndex, block: Sequence[str], ladder: Sequence[Rung] = LADDER) -> list[Match]:
@@ -206,7 +213,7 @@ def find_block(index: FileIndex, block: Sequence[str], ladder: Sequence[Rung] = 
     return []
 
 
-def nearest(places: Sequence[Match], line: int) -> Match | None:
+def starting_at(places: Sequence[Match], line: int) -> Match | None:
     """The place that starts exactly at ``line`` (0-based), if any."""
     starts = [place.start for place in places]
     spot = bisect_left(starts, line)

@@ -17,9 +17,10 @@ class Rung(IntEnum):
     LINE_ENDINGS = 1
     TRAILING_BLANKS = 2
     INDENTATION = 3
-    TYPOGRAPHY = 4
-    BLANK_LINES = 5
-    SIMILAR = 6
+    ANY_INDENTATION = 4
+    TYPOGRAPHY = 5
+    BLANK_LINES = 6
+    SIMILAR = 7
 
     @property
     def words(self) -> str:
@@ -29,6 +30,7 @@ class Rung(IntEnum):
             Rung.LINE_ENDINGS: "apart from line endings",
             Rung.TRAILING_BLANKS: "apart from blanks at line ends",
             Rung.INDENTATION: "apart from a uniform indentation",
+            Rung.ANY_INDENTATION: "apart from indentation, which differs in no uniform way; the new text is put as sent",
             Rung.TYPOGRAPHY: "apart from typographic characters and spacing",
             Rung.BLANK_LINES: "apart from empty lines",
             Rung.SIMILAR: "apart from a typing mistake",
@@ -123,9 +125,14 @@ class Draft:
         ]
         return tails[0] if len(tails) == 1 else None
 
-    def require(self, path: str) -> str:
-        """Like :meth:`find`, but raises :class:`EditError` that names files with similar names."""
+    def require(self, path: str, *, exact: bool = False) -> str:
+        """Like :meth:`find`, but raises :class:`EditError` that names files with similar names.
+
+        ``exact`` takes the path by its full spelling only (for deletions).
+        """
         key = self.find(path)
+        if exact and key is not None and normal(key) != normal(path):
+            key = None
         if key is not None:
             if normal(key) != normal(path):
                 self.note(f"{path}: taken to mean {key}.")

@@ -6,16 +6,18 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from chatls_core.edits.diagnosis import ambiguous, not_found, quote
 from chatls_core.edits.errors import EditError, EditErrorKind
-from chatls_core.edits.indentation import carry_block
-from chatls_core.edits.lines import Lines, conform, dominant_newline, split_contents, to_lf, with_newlines
+from chatls_core.edits.lines import Lines, conform, dominant_newline, split_contents, to_lf
 from chatls_core.edits.matching import FileIndex, Match, fold_punctuation
 from chatls_core.edits.omissions import refuse_placeholders
 from chatls_core.edits.plan import Draft, Rung
+from chatls_core.edits.replacement import fit, ladder_for
+from chatls_core.edits.unnumber import unnumbered
 
 _EXAMPLE = '{"path": "src/app.py", "old_string": "text as it stands in the file", "new_string": "text to put there"}'
 _FENCE = re.compile(r"\A\s*```[\w-]*\n(.*?)\n?```\s*\Z", re.DOTALL)
@@ -207,77 +209,101 @@ def _put(draft: Draft, path: str, text: str, spans: Sequence[tuple[int, int]], o
 def _by_lines(draft: Draft, path: str, text: str, old: str, new: str) -> str | None:
     """The tolerant rungs: whole lines, apart from blanks, indentation, typography, empty lines or a typing mistake."""
     old, new = to_lf(old), to_lf(new)
-    while old.startswith("\n") and new.startswith("\n") and len(old) > 1:
-        old, new = old[1:], new[1:]
-    closed = old.endswith("\n")
-    block = split_contents(old)
-    if not any(line.strip() for line in block):
-        return None
     lines = Lines.of(text)
     index = FileIndex(lines)
-    for rung in (Rung.TRAILING_BLANKS, Rung.INDENTATION):
-        found = index.places(block, rung)
-        if found:
-            return _put_lines(draft, path, lines, block, found, old, new, closed)
-    if not (text.isascii() and old.isascii()):
-        spans = _folded_spans(text, fold_punctuation(to_lf(text)), fold_punctuation(old))
-        if len(spans) > 1:
-            raise _several(path, text, old, [start for start, _ in spans])
-        if spans:
-            return _put(draft, path, text, spans, old, new, Rung.TYPOGRAPHY)
-    for rung in (Rung.TYPOGRAPHY, Rung.BLANK_LINES, Rung.SIMILAR):
-        found = index.places(block, rung)
-        if found:
-            return _put_lines(draft, path, lines, block, found, old, new, closed)
-    return None
+    attempts = [_Wanted.of(old, new)]
+    if (trimmed := _without_shared_breaks(old, new)) is not None:
+        attempts.append(_Wanted.of(*trimmed))
+    for rung in ladder_for(path)[1:]:
+        if rung is Rung.TYPOGRAPHY and not (text.isascii() and old.isascii()):
+            spans = _folded_spans(text, fold_punctuation(to_lf(text)), fold_punctuation(old))
+            if len(spans) > 1:
+                raise _several(path, text, old, [start for start, _ in spans])
+            if spans:
+                return _put(draft, path, text, spans, old, new, rung)
+        for wanted in reversed(attempts) if rung is Rung.BLANK_LINES else attempts:
+            found = index.places(wanted.block, rung)
+            if found:
+                return _put_lines(draft, path, lines, wanted, found)
+    return _unnumbered(draft, path, index, old, new)
 
 
-def _put_lines(
-    draft: Draft,
-    path: str,
-    lines: Lines,
-    block: Sequence[str],
-    found: Sequence[Match],
-    old: str,
-    new: str,
-    closed: bool,
-) -> str | None:
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A search by lines: the lines to find, the lines to put; ``closed``: the search ends with a line ending."""
+
+    block: list[str]
+    new: list[str]
+    closed: bool
+
+    @classmethod
+    def of(cls, old: str, new: str) -> _Wanted:
+        closed = old.endswith("\n")
+        return cls(split_contents(old), new.split("\n"), closed)
+
+
+def _without_shared_breaks(old: str, new: str) -> tuple[str, str] | None:
+    """Both texts without the line breaks both begin or end with; ``None`` where there are none or nothing is left."""
+    low = 0
+    while old[low : low + 1] == "\n" and new[low : low + 1] == "\n":
+        low += 1
+    high = 0
+    while old[-1 - high :][:1] == "\n" and new[-1 - high :][:1] == "\n" and high < min(len(old), len(new)) - low:
+        high += 1
+    if not (low or high) or low + high >= len(old):
+        return None
+    return old[low : len(old) - high], new[low : len(new) - high]
+
+
+def _put_lines(draft: Draft, path: str, lines: Lines, wanted: _Wanted, found: Sequence[Match]) -> str:
+    shown = quote("\n".join(wanted.block))
     if len(found) > 1:
         raise ambiguous(
             path,
-            f"old_string {quote(old)}, apart from blanks,",
+            f"old_string {shown}, {found[0].rung.words},",
             [match.start + 1 for match in found],
             "Copy the text exactly as it stands at the place you mean, with the lines around it.",
         )
     match = found[0]
-    first = next(i for i, line in enumerate(block) if line.strip())
-    spot = match.pairs[first]
-    assert spot is not None
-    wanted = new.split("\n")
-    moved = carry_block(match.shift, wanted, block[first], lines.contents[spot])
-    if moved is None:
+    fitted = fit(lines, match, wanted.block, wanted.new)
+    if fitted is None:
         raise EditError(
             EditErrorKind.NOT_FOUND,
-            f"old_string {quote(old)} stands at line {match.start + 1} of {path} with another indentation, and "
-            "new_string is indented like neither: nothing was changed. Write both with the file's own indentation.",
+            f"old_string {shown} stands at line {match.start + 1} of {path} with another indentation, and new_string "
+            "is indented like neither: nothing was changed. Write both with the file's own indentation.",
             path,
         )
-    start = sum(map(len, lines.contents[: match.start])) + sum(map(len, lines.endings[: match.start]))
-    body = "".join(
-        c + e
-        for c, e in zip(lines.contents[match.start : match.stop], lines.endings[match.start : match.stop], strict=True)
-    )
-    ending = lines.endings[match.stop - 1]
-    if not closed or not ending:
-        body = body[: len(body) - len(ending)]
-        if closed and moved and not moved[-1]:
-            moved = moved[:-1]
-    text = "".join(c + e for c, e in zip(lines.contents, lines.endings, strict=True))
     draft.report(path, match.start + 1, match.rung)
-    put = conform("\n".join(moved), body, lines.newline) if len(lines) > 1 or lines.terminated else "\n".join(moved)
-    return text[:start] + put + text[start + len(body) :]
+    before, block, after = _cut(lines, match, closed=wanted.closed)
+    put = "\n".join(fitted)
+    if wanted.closed and not lines.endings[match.stop - 1]:
+        # The search asks for the line ending that the file's last line lacks, and would put it back.
+        put = put.removesuffix("\n")
+    return before + conform(put, block, lines.newline) + after
 
 
-def create(text: str, newline: str) -> str:
-    """A new file's text in ``newline``."""
-    return with_newlines(text, newline)
+def _cut(lines: Lines, match: Match, *, closed: bool) -> tuple[str, str, str]:
+    """The text before the match, the match (with its last line ending where ``closed``), and the text after it."""
+    kept = [content + ending for content, ending in zip(lines.contents, lines.endings, strict=True)]
+    block = "".join(kept[match.start : match.stop])
+    after = "".join(kept[match.stop :])
+    ending = lines.endings[match.stop - 1]
+    if not closed and ending:
+        block, after = block[: -len(ending)], ending + after
+    return "".join(kept[: match.start]), block, after
+
+
+def _unnumbered(draft: Draft, path: str, index: FileIndex, old: str, new: str) -> str | None:
+    """A search copied with the read tool's line numbers, where they are the numbers of the lines found."""
+    numbered = unnumbered(split_contents(old))
+    if numbered is None:
+        return None
+    first, block = numbered
+    found = [match for match in index.places(block, Rung.EXACT) if match.start == first - 1]
+    if len(found) != 1:
+        return None
+    own = unnumbered(split_contents(new))
+    bare = new if own is None else "\n".join(own[1]) + ("\n" if new.endswith("\n") else "")
+    wanted = _Wanted(block, bare.split("\n"), old.endswith("\n"))
+    draft.note(f"{path}: the line numbers in old_string were left out.")
+    return _put_lines(draft, path, index.lines, wanted, found)

@@ -1,0 +1,419 @@
+"""Hunks of a diff, as models write them: readings of their lines, and where each one stands in the file.
+
+Shared by ``udiff`` and ``apply_patch``. The hunks of a file are placed together: each climbs the ladder on its own,
+then only placements that keep the hunks' order and do not overlap are left, and exactly one must be. Line numbers,
+``@@`` context and end-of-file marks tell equal places apart; none of them makes a text match.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from chatls_core.edits.anchors import Anchoring, anchor_places
+from chatls_core.edits.diagnosis import ambiguous, not_found, quote
+from chatls_core.edits.errors import EditError, EditErrorKind
+from chatls_core.edits.lines import Lines, join_lines
+from chatls_core.edits.matching import DIFF_LADDER, FileIndex, Match
+from chatls_core.edits.plan import Draft, Rung
+
+Op = Literal[" ", "-", "+"]
+Reading = tuple[tuple[Op, str], ...]
+LineEdit = tuple[int, int, tuple[str, ...]]
+"""Lines ``start``..``stop`` (half-open) become these contents."""
+
+_ESCAPED_TAB = re.compile(r"(?:\\t)+")
+
+
+@dataclass(frozen=True, slots=True)
+class DiffHunk:
+    """One hunk as parsed.
+
+    ``body`` holds the raw lines after the header. ``anchors`` are the ``@@`` contexts, outermost first; ``stacked``
+    says that more than one ``@@`` line led here, so that they have to be found. ``soft`` anchors only break ties.
+    ``line`` is the 0-based line of the old text the hunk claims to start at, ``old_count`` and ``new_count`` what its
+    header counts. ``at_end``: it claims to end at the end of the file. ``old_open``/``new_open``: a "no newline at end
+    of file" mark stood on the old/new side.
+    """
+
+    body: tuple[str, ...]
+    number: int
+    anchors: tuple[str, ...] = ()
+    stacked: bool = False
+    soft: bool = False
+    line: int | None = None
+    old_count: int | None = None
+    new_count: int | None = None
+    at_end: bool = False
+    old_open: bool = False
+    new_open: bool = False
+
+    @property
+    def readings(self) -> tuple[Reading, ...]:
+        """The ways to read the body, the proper one first.
+
+        Models leave the blank before context lines out, in part or everywhere, or put one more blank after every mark.
+        """
+        proper = _read(self.body, bare=False, spaced=False)
+        readings: list[Reading] = [] if proper is None else [proper]
+        bare = _read(self.body, bare=True, spaced=False)
+        assert bare is not None
+        readings.append(bare)
+        if proper is None:
+            readings.append(_read_mixed(self.body))
+        spaced = _read(self.body, bare=True, spaced=True)
+        if spaced is not None:
+            readings.append(spaced)
+        return tuple(dict.fromkeys(readings))
+
+    @property
+    def changes(self) -> bool:
+        """Whether it adds or removes a line."""
+        return any(line[:1] in ("+", "-") for line in self.body)
+
+
+def _read(body: Sequence[str], *, bare: bool, spaced: bool) -> Reading | None:
+    lines: list[tuple[Op, str]] = []
+    for raw in body:
+        mark = raw[:1]
+        if mark == "+" or mark == "-":
+            text = raw[1:]
+            if spaced and text:
+                if not text.startswith(" "):
+                    return None
+                text = text[1:]
+            lines.append(("+" if mark == "+" else "-", text))
+        elif bare or not raw:
+            lines.append((" ", raw))
+        elif mark == " ":
+            lines.append((" ", raw[1:]))
+        else:
+            return None
+    return tuple(lines)
+
+
+def _read_mixed(body: Sequence[str]) -> Reading:
+    lines: list[tuple[Op, str]] = []
+    for raw in body:
+        if raw[:1] in ("+", "-"):
+            lines.append(("+" if raw[0] == "+" else "-", raw[1:]))
+        else:
+            lines.append((" ", raw[1:] if raw.startswith(" ") else raw))
+    return tuple(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """A hunk at one place: the changes it makes there. ``start``..``stop`` are the lines from first to last change."""
+
+    match: Match
+    edits: tuple[LineEdit, ...]
+
+    @property
+    def start(self) -> int:
+        """The first line changed (where lines are only inserted, the line they come before)."""
+        return self.edits[0][0]
+
+    @property
+    def stop(self) -> int:
+        """The line after the last one changed."""
+        return self.edits[-1][1]
+
+
+def apply_diff(
+    draft: Draft,
+    path: str,
+    text: str,
+    hunks: Sequence[DiffHunk],
+    add_at: Callable[[DiffHunk, FileIndex], int],
+    ladder: Sequence[Rung] = DIFF_LADDER,
+) -> str:
+    """``text`` with the hunks applied. ``add_at`` gives the line before which a hunk of added lines only goes.
+
+    Raises :class:`EditError` for a hunk that stands nowhere, or at several places that nothing tells apart.
+    """
+    lines = Lines.of(text)
+    index = FileIndex(lines)
+    edits: list[LineEdit] = []
+    searched: list[tuple[DiffHunk, list[Placement]]] = []
+    for hunk in hunks:
+        if not hunk.changes:
+            continue
+        _refuse_escaped_tabs(path, hunk, lines)
+        if any(op != "+" and line.strip() for op, line in hunk.readings[0]) or _has_old_lines(hunk):
+            searched.append((hunk, _placements(path, index, hunk, ladder)))
+        else:
+            spot = add_at(hunk, index)
+            edits.append((spot, spot, tuple(line for op, line in hunk.readings[0] if op == "+")))
+            draft.report(path, spot + 1, Rung.EXACT)
+    for placement in _assign(draft, path, lines, searched):
+        edits += placement.edits
+        draft.report(path, placement.start + 1, placement.match.rung)
+    return _rebuild(lines, edits, hunks)
+
+
+def _has_old_lines(hunk: DiffHunk) -> bool:
+    """Whether there is anything to look for; a blank context line alone says nothing about a place."""
+    return any(op == "-" for op, _ in hunk.readings[0])
+
+
+def _rebuild(lines: Lines, edits: Sequence[LineEdit], hunks: Sequence[DiffHunk]) -> str:
+    contents: list[str] = []
+    endings: list[str] = []
+    at = 0
+    for start, stop, new in sorted(edits, key=lambda edit: (edit[0], edit[1])):
+        contents += lines.contents[at:start]
+        endings += lines.endings[at:start]
+        contents += new
+        endings += [lines.newline] * len(new)
+        at = stop
+    contents += lines.contents[at:]
+    endings += lines.endings[at:]
+    old_open = any(hunk.old_open for hunk in hunks)
+    new_open = any(hunk.new_open for hunk in hunks)
+    terminated = lines.terminated if old_open == new_open else old_open
+    return join_lines(contents, endings, lines.newline, terminated)
+
+
+def _placements(path: str, index: FileIndex, hunk: DiffHunk, ladder: Sequence[Rung]) -> list[Placement]:
+    """The places of a hunk by the first rung that has any its anchors allow. Raises :class:`EditError` for none."""
+    anchoring = anchor_places(index, hunk.anchors)
+    if not anchoring.found and hunk.stacked:
+        raise _no_anchor(path, hunk, anchoring)
+    elsewhere: list[Placement] = []
+    for rung in ladder:
+        for reading in hunk.readings:
+            block = [line for op, line in reading if op != "+"]
+            found = [
+                placement
+                for match in index.places(block, rung)
+                if (placement := _place(index, match, reading)) is not None
+            ]
+            if not found:
+                continue
+            if hunk.soft or not anchoring.found:
+                return found
+            allowed = [placement for placement in found if anchoring.allows(placement.match, placement.stop)]
+            if allowed:
+                return anchoring.inside(index, allowed, lambda placement: placement.match)
+            elsewhere = elsewhere or found
+    raise _nowhere(path, index, hunk, elsewhere)
+
+
+def _place(index: FileIndex, match: Match, reading: Reading) -> Placement | None:
+    """The changes of a hunk that stands at ``match``, or ``None`` where it would have to be guessed at."""
+    edits: list[LineEdit] = []
+    at = match.start
+    wanted = 0
+    for i, (op, line) in enumerate(reading):
+        if op == "+":
+            moved = match.shift.carry(line)
+            if moved is None:
+                return None
+            if edits and edits[-1][1] == at:
+                edits[-1] = (edits[-1][0], at, (*edits[-1][2], moved))
+            else:
+                edits.append((at, at, (moved,)))
+            continue
+        pair = match.pairs[wanted]
+        wanted += 1
+        if op == "-":
+            if pair is None:
+                return None
+            if edits and edits[-1][1] == pair:
+                edits[-1] = (edits[-1][0], pair + 1, edits[-1][2])
+            else:
+                edits.append((pair, pair + 1, ()))
+        elif pair is not None and match.rung is Rung.SIMILAR and not index.same(line, pair):
+            moved = match.shift.carry(line)
+            if moved is None or not _gains_comma(index.lines.contents[pair], moved) or not _beside_change(reading, i):
+                return None
+            edits.append((pair, pair + 1, (moved,)))
+        if pair is not None:
+            at = pair + 1
+    return Placement(match, tuple(edits))
+
+
+def _gains_comma(in_file: str, in_hunk: str) -> bool:
+    return in_hunk.rstrip() == in_file.rstrip() + ","
+
+
+def _beside_change(reading: Reading, at: int) -> bool:
+    """Whether the next line of the hunk, or the one before, is marked as a change.
+
+    There a context line that gains a comma is a change the model forgot to mark: its new neighbour needs the comma.
+    Any other context line that differs may just as well be miscopied, and the hunk is refused.
+    """
+    around = (*reading[max(0, at - 1) : at], *reading[at + 1 : at + 2])
+    return any(op != " " for op, _ in around)
+
+
+def _assign(
+    draft: Draft, path: str, lines: Lines, searched: Sequence[tuple[DiffHunk, list[Placement]]]
+) -> list[Placement]:
+    """The one way to place the hunks in order without overlap."""
+    if not searched:
+        return []
+    choices = [_narrow(hunk, places, len(lines)) for hunk, places in searched]
+    choices = _by_offset([hunk for hunk, _ in searched], choices)
+    ways = _count_ways(choices)
+    total = sum(ways[-1])
+    if total == 1:
+        return _walk_back(choices, ways)
+    if total == 0:
+        return _out_of_order(draft, path, searched, choices)
+    feasible = _feasible(choices, ways)
+    for (hunk, _), places in zip(searched, feasible, strict=True):
+        if len(places) > 1:
+            raise ambiguous(
+                path,
+                f"Hunk {hunk.number} ({quote(_headline(hunk), 80)})",
+                [place.match.start + 1 for place in places],
+                "Add lines of context above and below until it is the only one, or name its function after @@.",
+            )
+    raise AssertionError("several ways to place the hunks, but one place for each")
+
+
+def _narrow(hunk: DiffHunk, places: list[Placement], length: int) -> list[Placement]:
+    """Of several places, the ones the hunk's own marks speak for."""
+    if hunk.at_end:
+        last = [place for place in places if place.match.stop >= length]
+        places = last or places
+    if len(places) > 1 and hunk.line is not None:
+        exact = [place for place in places if place.match.start == hunk.line]
+        places = exact or places
+    return places
+
+
+def _by_offset(hunks: Sequence[DiffHunk], choices: list[list[Placement]]) -> list[list[Placement]]:
+    """Where line numbers are off, they are off alike: a hunk with one place gives the offset for its neighbours."""
+    offset: int | None = None
+    narrowed: list[list[Placement]] = []
+    for hunk, places in zip(hunks, choices, strict=True):
+        if len(places) > 1 and hunk.line is not None and offset is not None:
+            shifted = [place for place in places if place.match.start == hunk.line + offset]
+            places = shifted or places
+        if len(places) == 1 and hunk.line is not None:
+            offset = places[0].match.start - hunk.line
+        narrowed.append(places)
+    return narrowed
+
+
+def _count_ways(choices: Sequence[Sequence[Placement]]) -> list[list[int]]:
+    """For every place of every hunk, how many ways lead to it (two stands for more)."""
+    ways = [[1] * len(choices[0])]
+    for before, places in zip(choices, choices[1:], strict=False):
+        order = sorted(range(len(before)), key=lambda i: before[i].stop)
+        stops = [before[i].stop for i in order]
+        sums = [0]
+        for i in order:
+            sums.append(min(2, sums[-1] + ways[-1][i]))
+        ways.append([sums[bisect_right(stops, place.start)] for place in places])
+    return ways
+
+
+def _walk_back(choices: Sequence[Sequence[Placement]], ways: Sequence[Sequence[int]]) -> list[Placement]:
+    chosen: list[Placement] = []
+    limit: int | None = None
+    for places, counts in zip(reversed(choices), reversed(ways), strict=True):
+        place = next(
+            place
+            for place, count in zip(places, counts, strict=True)
+            if count and (limit is None or place.stop <= limit)
+        )
+        chosen.append(place)
+        limit = place.start
+    return chosen[::-1]
+
+
+def _feasible(choices: Sequence[Sequence[Placement]], ways: Sequence[Sequence[int]]) -> list[list[Placement]]:
+    """The places of each hunk that are part of some way to place them all."""
+    kept: list[list[Placement]] = []
+    limit: int | None = None
+    for places, counts in zip(reversed(choices), reversed(ways), strict=True):
+        possible = [
+            place
+            for place, count in zip(places, counts, strict=True)
+            if count and (limit is None or place.stop <= limit)
+        ]
+        kept.append(possible)
+        limit = max(place.start for place in possible)
+    return kept[::-1]
+
+
+def _out_of_order(
+    draft: Draft,
+    path: str,
+    searched: Sequence[tuple[DiffHunk, list[Placement]]],
+    choices: Sequence[Sequence[Placement]],
+) -> list[Placement]:
+    """Hunks that each have one place may come in any order; otherwise order was what told their places apart."""
+    for (hunk, _), places in zip(searched, choices, strict=True):
+        if len(places) > 1:
+            raise ambiguous(
+                path,
+                f"Hunk {hunk.number} ({quote(_headline(hunk), 80)})",
+                [place.match.start + 1 for place in places],
+                "The hunks cannot all be placed in the order given: write them in the order of the file, "
+                "each with enough lines of context to stand at one place only.",
+            )
+    placed = sorted((places[0] for places in choices), key=lambda place: (place.start, place.stop))
+    for one, other in zip(placed, placed[1:], strict=False):
+        if other.start < one.stop:
+            raise EditError(
+                EditErrorKind.OVERLAP,
+                f"Two hunks change the same lines of {path} (line {other.start + 1}): nothing was changed. "
+                "Put changes of the same lines into one hunk.",
+                path,
+            )
+    draft.note(f"{path}: the hunks were not in the order of the file.")
+    return placed
+
+
+def _headline(hunk: DiffHunk) -> str:
+    reading = hunk.readings[0]
+    lines = [line for op, line in reading if op != "+" and line.strip()] or [line for _, line in reading]
+    return lines[0].strip() if lines else ""
+
+
+def _nowhere(path: str, index: FileIndex, hunk: DiffHunk, elsewhere: Sequence[Placement]) -> EditError:
+    if elsewhere:
+        return EditError(
+            EditErrorKind.NOT_FOUND,
+            f"Hunk {hunk.number} of {path} stands at line {elsewhere[0].match.start + 1}, which is not after the line "
+            f"its @@ names ({quote(hunk.anchors[-1], 80)}): nothing was changed. Name the line that comes before it, "
+            "or leave the text after @@ out.",
+            path,
+        )
+    reading = hunk.readings[0]
+    return not_found(
+        path,
+        f"The text of hunk {hunk.number} ({quote(_headline(hunk), 80)}), its context and removed lines,",
+        index.lines.contents,
+        [line for op, line in reading if op != "+"],
+        [line for op, line in reading if op == "+"],
+    )
+
+
+def _no_anchor(path: str, hunk: DiffHunk, anchoring: Anchoring) -> EditError:
+    return not_found(
+        path, f"The line {quote(anchoring.missing or '', 80)} that @@ names for hunk {hunk.number}", (), ()
+    )
+
+
+def _refuse_escaped_tabs(path: str, hunk: DiffHunk, lines: Lines) -> None:
+    """An added line indented with a written-out ``\\t`` is a real tab escaped once too often, except in TeX."""
+    if path.lower().endswith((".tex", ".sty", ".cls", ".ltx", ".dtx", ".bib")):
+        return
+    for op, line in hunk.readings[0]:
+        if op == "+" and _ESCAPED_TAB.match(line) and not any(c.startswith("\\t") for c in lines.contents):
+            raise EditError(
+                EditErrorKind.MALFORMED,
+                f"An added line of hunk {hunk.number} for {path} begins with a backslash and a t ({quote(line, 60)}): "
+                "nothing was changed. Indent with real tab characters; if the two characters are meant, write that "
+                "line with str_replace.",
+                path,
+            )
