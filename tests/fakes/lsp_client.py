@@ -1,4 +1,4 @@
-"""A plain LSP client over stdio, for black-box tests: it starts the server as an editor does and keeps buffers like one.
+"""A plain LSP client over stdio, for black-box tests: it starts the server and keeps buffers as an editor does.
 
 Nothing here comes from the server or from pygls, so a fault of theirs cannot hide itself.
 
@@ -85,12 +85,11 @@ class Buffer:
         line = lines[position["line"]] if position["line"] < len(lines) else None
         if line is None:
             raise AssertionError(f"line {position['line']} does not exist in {self.uri}")
-        units = 0
-        column = 0
-        for column, character in enumerate([*line.rstrip("\r\n"), ""]):
-            if units >= position["character"]:
-                break
-            units += 2 if character > "\uffff" else 1
+        content = line.rstrip("\r\n")
+        units = column = 0
+        while units < position["character"] and column < len(content):
+            units += 2 if content[column] > "\uffff" else 1
+            column += 1
         if units != position["character"]:
             raise AssertionError(f"position {position} does not exist in {self.uri}")
         return sum(map(len, lines[: position["line"]])) + column

@@ -12,6 +12,7 @@ from typing import Any
 
 from chatls_core.llm.endpoint import Endpoint
 from chatls_core.llm.events import ErrorKind, ModelError
+from chatls_core.text.redaction import redact
 
 _BY_STATUS: Mapping[int, ErrorKind] = {
     400: "bad_request",
@@ -146,7 +147,7 @@ def http_error(
         kind, hint = "bad_request", f"The address configured for {endpoint.provider} redirects; set the final one."
     return VendorError(
         kind,
-        endpoint.key.scrub(text),
+        redact(endpoint.key.scrub(text)),
         hint=hint,
         provider=endpoint.provider,
         retry_after=retry_after,
@@ -156,11 +157,15 @@ def http_error(
     )
 
 
+_VAGUE = frozenset({"api_error", "server_error", "INTERNAL"})
+"""Codes that say no more than "it failed": the status, where there is one, is more exact."""
+
+
 def _kind(status: int, code: str, message: str) -> ErrorKind:
     by_code = _BY_CODE.get(code)
-    if by_code is not None:
-        return by_code
     by_status = _BY_STATUS.get(status)
+    if by_code is not None and not (code in _VAGUE and by_status is not None):
+        return by_code
     if by_status in ("bad_request", None) and _OVERFLOW.search(message):
         return "context_overflow"
     if by_status == "bad_request" and _NO_MODEL.search(message):
