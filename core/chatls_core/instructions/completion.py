@@ -39,7 +39,6 @@ class Completion:
     start: int
     kind: Literal["file", "folder", "key", "glob", "link"]
     detail: str = ""
-    again: bool = False
 
 
 def complete(
@@ -138,7 +137,7 @@ def _paths(typed: str, start: int, path: str, boundary: Boundary, *, quoted: boo
         if " " in insert and not quoted:
             insert = f'"{insert}"'
         label = name + ("/" if is_folder else "")
-        yield Completion(label, insert, start, "folder" if is_folder else "file", again=is_folder)
+        yield Completion(label, insert, start, "folder" if is_folder else "file")
 
 
 def _entries(folder: str) -> list[tuple[str, bool]]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from chatls_core.instructions import completion, names, pathtext
 from chatls_core.instructions.anatomy import Anatomy, dissect
 from chatls_core.instructions.files import FileIndex
 from chatls_core.instructions.findings import Finding, findings
-from chatls_core.instructions.loader import Instructions
 from chatls_core.instructions.rules import RULE_FOLDERS
 from chatls_core.instructions.standing import (
     Matches,
@@ -21,6 +21,9 @@ from chatls_core.instructions.standing import (
     standing,
     unmatched,
 )
+
+if TYPE_CHECKING:
+    from chatls_core.instructions.loader import Instructions
 
 
 @dataclass(frozen=True, slots=True)

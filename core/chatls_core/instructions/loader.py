@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from chatls_core.config import Instructions as Settings
 from chatls_core.instructions import names, pathtext
@@ -13,6 +14,9 @@ from chatls_core.instructions.library import Library
 from chatls_core.instructions.model import InstructionChanges, InstructionItem, InstructionReport
 from chatls_core.instructions.report import report
 from chatls_core.instructions.selection import Selected, Selection
+
+if TYPE_CHECKING:
+    from chatls_core.instructions.inspection import Inspector
 
 
 class Instructions:
@@ -33,12 +37,18 @@ class Instructions:
         self._library = Library(folders, place, trusted, settings.scan)
         self._selection = Selection(self._library)
         self._stable: Selected | None = None
+        self._inspector: Inspector | None = None
         self._lock = threading.RLock()
 
     @property
     def enabled(self) -> bool:
         """Whether instruction files are read at all; when not, the disk is never looked at."""
         return self._enabled
+
+    @property
+    def roots(self) -> tuple[Path, ...]:
+        """The opened folders."""
+        return tuple(Path(root) for root in self._library.roots)
 
     @property
     def trusted(self) -> bool:
@@ -111,6 +121,16 @@ class Instructions:
     def watch_globs(self) -> tuple[str, ...]:
         """Globs relative to each opened folder for ``workspace/didChangeWatchedFiles``."""
         return names.WATCH_GLOBS
+
+    @property
+    def inspector(self) -> Inspector:
+        """Answers about buffers of instruction files, for editor features."""
+        from chatls_core.instructions.inspection import Inspector
+
+        with self._lock:
+            if self._inspector is None:
+                self._inspector = Inspector(self)
+            return self._inspector
 
     @contextmanager
     def locked(self) -> Iterator[tuple[Library, Selection]]:

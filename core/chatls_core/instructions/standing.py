@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from chatls_core.instructions import caps, names, pathtext
+from chatls_core.instructions import caps, globs, names, pathtext
 from chatls_core.instructions.anatomy import Anatomy
 from chatls_core.instructions.files import FileIndex
 from chatls_core.instructions.findings import Finding, whole_line
@@ -72,7 +72,7 @@ def count(index: FileIndex, folders: Sequence[str], patterns: Sequence[str]) -> 
 def unmatched(anatomy: Anatomy, index: FileIndex, folders: Sequence[str]) -> Iterator[Finding]:
     """Patterns of a rule that match no file."""
     for pattern in anatomy.head.patterns if anatomy.head is not None else ():
-        if pattern.text.startswith("!"):
+        if pattern.text.startswith("!") or globs.problem(pattern.text):
             continue
         matches = count(index, folders, (pattern.text,))
         if not matches.count and matches.complete:
