@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -51,25 +52,46 @@ class Listing:
     complete: bool
 
 
-def walk(root: str) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Folders of ``root`` breadth first: slash-separated path ("" first), folders and files; ignored ones left out."""
-    queue: list[tuple[str, tuple[_Ignore, ...]]] = [("", ())]
-    at = 0
-    while at < len(queue):
-        below, ignores = queue[at]
-        at += 1
-        full = pathtext.join(root, below.replace("/", pathtext.SEP)) if below else root
-        names = _scan(full)
+def walk(
+    root: str, start: str = "", *, always: frozenset[str] = frozenset()
+) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Folders of ``root`` from ``start`` on, breadth first: slash-separated path ("" first), folders and files.
+
+    What is ignored is left out, ``start`` itself included; folders named in ``always`` and what is in them are not.
+    """
+    ignores: tuple[_Ignore, ...] = ()
+    above = ""
+    for part in start.split("/") if start else ():
+        ignores = _with_ignores_of(root, above, ignores)
+        above = f"{above}/{part}" if above else part
+        if part in always:
+            ignores = ()
+        elif part in NOISE or _ignored(above + "/", ignores):
+            return
+    queue: deque[tuple[str, tuple[_Ignore, ...]]] = deque([(start, ignores)])
+    while queue:
+        below, ignores = queue.popleft()
+        ignores = _with_ignores_of(root, below, ignores)
+        names = _scan(_full(root, below))
         prefix = below + "/" if below else ""
-        if ".gitignore" in (name for name, is_folder in names if not is_folder):
-            spec = _ignore_spec(pathtext.join(full, ".gitignore"))
-            if spec is not None:
-                ignores = (*ignores, _Ignore(prefix, spec))
-        folders = [name for name, is_folder in names if is_folder and name not in NOISE]
-        folders = [name for name in folders if not _ignored(f"{prefix}{name}/", ignores)]
+        folders = [
+            name
+            for name, is_folder in names
+            if is_folder and name not in NOISE and (name in always or not _ignored(f"{prefix}{name}/", ignores))
+        ]
         files = [name for name, is_folder in names if not is_folder and not _ignored(prefix + name, ignores)]
-        queue.extend((prefix + name, ignores) for name in folders)
+        queue.extend((prefix + name, () if name in always else ignores) for name in folders)
         yield below, folders, files
+
+
+def _full(root: str, below: str) -> str:
+    return pathtext.join(root, below.replace("/", pathtext.SEP)) if below else root
+
+
+def _with_ignores_of(root: str, below: str, ignores: tuple[_Ignore, ...]) -> tuple[_Ignore, ...]:
+    """``ignores`` and those of the folder ``below``."""
+    spec = _ignore_spec(pathtext.join(_full(root, below), ".gitignore"))
+    return (*ignores, _Ignore(below + "/" if below else "", spec)) if spec is not None else ignores
 
 
 def _scan(folder: str) -> list[tuple[str, bool]]:

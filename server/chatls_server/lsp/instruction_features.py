@@ -1,8 +1,8 @@
 """A language server's eyes on instruction files: diagnostics, hover, links, definition, completion, lens.
 
 Pure functions over an open buffer: they take the loaded :class:`Instructions`, the document and the negotiated
-position encoding, and give LSP types. They read the disk (imports, file counts) and belong in a worker thread. A document that is
-no instruction file gets nothing.
+position encoding, and give LSP types. They read the disk (imports, file counts) and belong in a worker thread. A
+document that is no instruction file gets nothing.
 """
 
 from __future__ import annotations
