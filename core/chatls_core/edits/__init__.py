@@ -5,6 +5,8 @@ Everything here is pure: texts in, texts out. Nothing reads or writes a file, no
 
 from __future__ import annotations
 
+from chatls_core.edits import syntax
+from chatls_core.edits.catalogue import edit_tool_schema, format_for_model
 from chatls_core.edits.columns import PositionEncoding, column_to_units, units_to_column
 from chatls_core.edits.encoding import DecodedText, DecodeError, EncodeError, decode, encode
 from chatls_core.edits.engine import FORMATS, named_paths, preview
@@ -35,12 +37,15 @@ __all__ = [
     "column_to_units",
     "decode",
     "dominant_newline",
+    "edit_tool_schema",
     "encode",
+    "format_for_model",
     "hunks",
     "named_paths",
     "new_file_style",
     "preview",
     "rebase",
+    "syntax",
     "units_to_column",
     "with_newlines",
 ]

@@ -104,8 +104,8 @@ def _divider(body: Sequence[str], width: int, number: int) -> int:
         raise _malformed(f"Block {number} has no line of ======= between SEARCH and REPLACE.")
     if len(found) > 1:
         raise _malformed(
-            f"Block {number} has {len(found)} lines of =======, so where REPLACE begins cannot be told. Put a backslash "
-            "before the ones that are text of the file."
+            f"Block {number} has {len(found)} lines of =======, so it is not clear where REPLACE begins. Put a "
+            "backslash before the ones that are text of the file."
         )
     return found[0]
 

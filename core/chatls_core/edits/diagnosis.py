@@ -1,4 +1,4 @@
-"""The words of a refused edit: the nearest text with its line numbers, every place of an ambiguous one, the next step."""
+"""The words of a refused edit: the nearest text with line numbers, every place of an ambiguous one, the next step."""
 
 from __future__ import annotations
 

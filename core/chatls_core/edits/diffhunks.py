@@ -11,11 +11,13 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 from chatls_core.edits.anchors import Anchoring, anchor_places
 from chatls_core.edits.diagnosis import ambiguous, not_found, quote
 from chatls_core.edits.errors import EditError, EditErrorKind
+from chatls_core.edits.grammars import language_of
 from chatls_core.edits.lines import Lines, join_lines
 from chatls_core.edits.matching import DIFF_LADDER, FileIndex, Match
 from chatls_core.edits.plan import Draft, Rung
@@ -182,7 +184,7 @@ def _placements(path: str, index: FileIndex, hunk: DiffHunk, ladder: Sequence[Ru
     """The places of a hunk by the first rung that has any its anchors allow. Raises :class:`EditError` for none."""
     anchoring = anchor_places(index, hunk.anchors)
     if not anchoring.found and hunk.stacked:
-        raise _no_anchor(path, hunk, anchoring)
+        raise _no_anchor(path, hunk, anchoring, index.lines.contents)
     elsewhere: list[Placement] = []
     for rung in ladder:
         for reading in hunk.readings:
@@ -305,7 +307,7 @@ def _by_offset(hunks: Sequence[DiffHunk], choices: list[list[Placement]]) -> lis
 def _count_ways(choices: Sequence[Sequence[Placement]]) -> list[list[int]]:
     """For every place of every hunk, how many ways lead to it (two stands for more)."""
     ways = [[1] * len(choices[0])]
-    for before, places in zip(choices, choices[1:], strict=False):
+    for before, places in pairwise(choices):
         order = sorted(range(len(before)), key=lambda i: before[i].stop)
         stops = [before[i].stop for i in order]
         sums = [0]
@@ -361,7 +363,7 @@ def _out_of_order(
                 "each with enough lines of context to stand at one place only.",
             )
     placed = sorted((places[0] for places in choices), key=lambda place: (place.start, place.stop))
-    for one, other in zip(placed, placed[1:], strict=False):
+    for one, other in pairwise(placed):
         if other.start < one.stop:
             raise EditError(
                 EditErrorKind.OVERLAP,
@@ -398,18 +400,23 @@ def _nowhere(path: str, index: FileIndex, hunk: DiffHunk, elsewhere: Sequence[Pl
     )
 
 
-def _no_anchor(path: str, hunk: DiffHunk, anchoring: Anchoring) -> EditError:
-    return not_found(
-        path, f"The line {quote(anchoring.missing or '', 80)} that @@ names for hunk {hunk.number}", (), ()
-    )
+def _no_anchor(path: str, hunk: DiffHunk, anchoring: Anchoring, contents: Sequence[str]) -> EditError:
+    missing = anchoring.missing or ""
+    return not_found(path, f"The line {quote(missing, 80)} that @@ names for hunk {hunk.number}", contents, [missing])
 
 
 def _refuse_escaped_tabs(path: str, hunk: DiffHunk, lines: Lines) -> None:
-    """An added line indented with a written-out ``\\t`` is a real tab escaped once too often, except in TeX."""
+    """An added line indented with a written-out ``\\t`` is a real tab escaped once too often.
+
+    One alone may be text where no grammar says otherwise (``\\theta``); in TeX, and where the file has such lines, all
+    may be.
+    """
     if path.lower().endswith((".tex", ".sty", ".cls", ".ltx", ".dtx", ".bib")):
         return
+    least = 2 if language_of(path) is None else 1
     for op, line in hunk.readings[0]:
-        if op == "+" and _ESCAPED_TAB.match(line) and not any(c.startswith("\\t") for c in lines.contents):
+        tabs = _ESCAPED_TAB.match(line) if op == "+" else None
+        if tabs and len(tabs[0]) >= 2 * least and not any(c.startswith("\\t") for c in lines.contents):
             raise EditError(
                 EditErrorKind.MALFORMED,
                 f"An added line of hunk {hunk.number} for {path} begins with a backslash and a t ({quote(line, 60)}): "

@@ -170,13 +170,11 @@ def _walk_back(trace: list[dict[int, int]], edits: int, n: int, m: int, i1: int,
     for d in range(edits, -1, -1):
         reach = trace[d]
         k = x - y
-        if k == -d or (k != d and reach.get(k - 1, -1) < reach.get(k + 1, -1)):
-            before_k = k + 1
-        else:
-            before_k = k - 1
+        came_down = k == -d or (k != d and reach.get(k - 1, -1) < reach.get(k + 1, -1))
+        before_k = k + 1 if came_down else k - 1
         before_x = reach[before_k] if d else 0
         before_y = before_x - before_k if d else 0
-        start_x = (before_x if before_k == k + 1 else before_x + 1) if d else 0
+        start_x = (before_x if came_down else before_x + 1) if d else 0
         size = x - start_x
         if size > 0:
             runs.append((i1 + start_x, j1 + (y - size), size))

@@ -99,7 +99,7 @@ def _editorconfig(path: str, texts: Mapping[str, str]) -> dict[str, str]:
 
 
 def _git_newline(path: str, texts: Mapping[str, str]) -> str | None:
-    """The line ending ``eol=`` asks for; the nearest file, and in it the last matching line, decides (gitattributes)."""
+    """The line ending ``eol=`` asks for: the nearest file decides, and in it the last line that matches."""
     from pathspec import GitIgnoreSpec
 
     for folder in _folders(path):

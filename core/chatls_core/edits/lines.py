@@ -50,7 +50,8 @@ def dominant_newline(text: str, default: str = "\n") -> str:
     """The line ending most lines of ``text`` have; the earlier one on a tie; ``default`` when it has none."""
     if "\r" not in text:
         return "\n" if "\n" in text else default
-    counts = Counter(_BREAK.findall(text))
+    counts: Counter[str] = Counter(_BREAK.findall(text))
+    # Counters keep the order of first appearance, and max() the first of equals.
     return max(counts, key=lambda ending: counts[ending])
 
 

@@ -133,15 +133,16 @@ class FileIndex:
     ) -> Match | None:
         contents = self.lines.contents
         numbers = spots if kept is None else [kept[spot] for spot in spots]
-        shift: Shift | None = IDENTITY
+        shift = IDENTITY
         if rung is Rung.ANY_INDENTATION:
             # A search that starts in the middle of a line lacks that line's indentation only: no free indentation.
             if all(block[i] == contents[n] for i, n in zip(own[1:], numbers[1:], strict=True)):
                 return None
         elif rung >= Rung.INDENTATION:
-            shift = find_shift((block[i], contents[n]) for i, n in zip(own, numbers, strict=True))
-            if shift is None:
+            uniform = find_shift((block[i], contents[n]) for i, n in zip(own, numbers, strict=True))
+            if uniform is None:
                 return None
+            shift = uniform
         if len(own) == len(block):
             return Match(numbers[0], numbers[-1] + 1, rung, shift, numbers)
         pairs: list[int | None] = [None] * len(block)

@@ -11,8 +11,8 @@ from chatls_core.edits.errors import EditError, EditErrorKind
 _COMMENT = re.compile(r"^\s*(?://+|#+|/\*+|\*|<!--|--|;+|%+|\{/\*|\"\"\")?\s*(?P<text>.*?)\s*(?:\*/\}?|-->)?\s*$")
 _LEFT_OUT = re.compile(
     r"""(?ix) ^[\[(<{]?\s*
-    (?: (?:\.{3,}|…) \s* (?:the\s+)? (?:rest|remaining|remainder|existing|other|previous|unchanged|same|omitted|more\s+code
-            |keep|code\s+(?:unchanged|omitted|here|continues)|(?:methods?|code|lines?|content|implementation)\s+
+    (?: (?:\.{3,}|…) \s* (?:the\s+)? (?:rest|remaining|remainder|existing|other|previous|unchanged|same|omitted
+            |more\s+code|keep|code\s+(?:unchanged|omitted|here|continues)|(?:methods?|code|lines?|content|implementation)\s+
               (?:unchanged|omitted|as\s+before|remains?|stays?) ) \b .*
       | (?:the\s+)? (?:rest|remainder) \s+ of \s+ (?:the\s+|your\s+|this\s+)? (?:\w+\s+){0,2}?
             (?:code|file|function|method|class|implementation|content|component|methods)\b

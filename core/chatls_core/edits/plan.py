@@ -30,7 +30,7 @@ class Rung(IntEnum):
             Rung.LINE_ENDINGS: "apart from line endings",
             Rung.TRAILING_BLANKS: "apart from blanks at line ends",
             Rung.INDENTATION: "apart from a uniform indentation",
-            Rung.ANY_INDENTATION: "apart from indentation, which differs in no uniform way; the new text is put as sent",
+            Rung.ANY_INDENTATION: "apart from indentation (in no uniform way, so the new text is put as sent)",
             Rung.TYPOGRAPHY: "apart from typographic characters and spacing",
             Rung.BLANK_LINES: "apart from empty lines",
             Rung.SIMILAR: "apart from a typing mistake",

@@ -28,7 +28,7 @@ def _names(*names: str) -> AliasChoices:
 
 
 class _Replacement(BaseModel):
-    model_config = ConfigDict(extra="ignore", defer_build=True)
+    model_config = ConfigDict(extra="ignore")
 
     path: str | None = Field(None, validation_alias=_names("path", "file_path", "filePath", "filepath", "file"))
     old: str = Field(validation_alias=_names("old_string", "oldString", "old_str", "old_text", "oldText"))
@@ -37,7 +37,7 @@ class _Replacement(BaseModel):
 
 
 class _Many(BaseModel):
-    model_config = ConfigDict(extra="ignore", defer_build=True)
+    model_config = ConfigDict(extra="ignore")
 
     path: str | None = Field(None, validation_alias=_names("path", "file_path", "filePath", "filepath", "file"))
     edits: list[_Replacement] = Field(min_length=1, validation_alias=_names("edits", "replacements"))
@@ -180,7 +180,7 @@ def _spans(text: str, old: str) -> tuple[list[tuple[int, int]], Rung]:
 
 
 def _folded_spans(text: str, folded: str, wanted: str) -> list[tuple[int, int]]:
-    """The spans of ``wanted`` in ``folded``, which is ``text`` with ``\\r\\n`` as one character, as offsets of ``text``."""
+    """The spans of ``wanted`` in ``folded`` (``text`` with ``\\r\\n`` as one character), as offsets of ``text``."""
     starts = _occurrences(folded, wanted)
     if not starts or len(folded) == len(text):
         return [(start, start + len(wanted)) for start in starts]

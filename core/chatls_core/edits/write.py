@@ -15,7 +15,7 @@ _EXAMPLE = '{"path": "src/app.py", "content": "the whole text of the file"}'
 
 
 class _Write(BaseModel):
-    model_config = ConfigDict(extra="ignore", defer_build=True)
+    model_config = ConfigDict(extra="ignore")
 
     path: str = Field(
         min_length=1, validation_alias=AliasChoices("path", "file_path", "filePath", "filepath", "filename", "file")
