@@ -6,8 +6,9 @@ Both hold no times, ages, scores or counters of use, so they change only when wh
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from chatls_core.memory.graph import Card
 from chatls_core.memory.retrieval import Snapshot
 from chatls_core.text.cut import by_chars
 from chatls_core.text.injection import blank
@@ -18,7 +19,11 @@ _PINNED_LINE = 160
 
 def digest(now: Snapshot) -> str:
     """``# Memory Index`` in at most 600 characters; empty when nothing is remembered. Whole entries only."""
-    lines = [line for line in (_profile(now), _pinned(now), _projects(now), _topics(now), _facts(now), _episodes(now)) if line]
+    lines = [
+        line
+        for line in (_profile(now), _pinned(now), _projects(now), _topics(now), _facts(now), _episodes(now))
+        if line
+    ]
     if not lines:
         return ""
     text, room = ["# Memory Index"], DIGEST_CHARS - len("# Memory Index")
@@ -26,22 +31,32 @@ def digest(now: Snapshot) -> str:
         if len(line) + 1 <= room:
             text.append(line)
             room -= len(line) + 1
-    return blank("\n".join(text), "memory")
+    return safe("\n".join(text))
 
 
-def frozen_card(now: Snapshot) -> str:
-    """The persistent-memory card's lines about this folder; empty when nothing is remembered."""
+def card(now: Snapshot, board: Sequence[Card], saved: int, latest: str) -> str:
+    """The persistent-memory card; empty when nothing is remembered, saved or under way."""
     facts, episodes = len(now.alive.facts), len(now.episodes)
-    if not facts and not episodes and not _profile(now):
+    doing = [c.title for c in board if c.column == "doing"]
+    if not (facts or episodes or saved or doing or _profile(now)):
         return ""
-    return "\n".join(
-        (
-            "[PERSISTENT MEMORY — REAL, CROSS-SESSION]",
-            "You have a durable memory of earlier conversations with this user, and conversations are saved "
-            "automatically. State of the memory when this conversation began:",
-            f"- {facts} fact(s), {episodes} episode(s) of finished work",
-        )
-    )
+    lines = [
+        "[PERSISTENT MEMORY — REAL, CROSS-SESSION]",
+        "You have a durable memory of earlier conversations with this user, and conversations are saved automatically. "
+        "State of the memory when this conversation began:",
+        f"- {facts} fact(s), {episodes} episode(s) of finished work",
+    ]
+    if saved:
+        lines.append(f"- {saved} saved conversation(s)" + (f"; latest: {latest}" if latest else ""))
+    if doing:
+        quoted = ", ".join(f'"{by_chars(t, 60)}"' for t in doing[:3]) + (", …" if len(doing) > 3 else "")
+        lines.append(f"- {len(doing)} task(s) in progress on the board: {quoted}")
+    return safe("\n".join(lines))
+
+
+def safe(text: str) -> str:
+    """Remembered text with lines that look like directives to the model blanked out (spec/memory.md §1.7)."""
+    return blank(text, "memory")
 
 
 def _profile(now: Snapshot) -> str:

@@ -107,9 +107,7 @@ class FactBook:
         if category not in CATEGORIES:
             raise ValueError(f"Unknown category {category!r}; known are {', '.join(CATEGORIES)}.")
         with self._guard:
-            outcome = self._stores.facts.update(
-                lambda disk: self._take_in(disk, content, category, project, source)
-            )
+            outcome = self._stores.facts.update(lambda disk: self._take_in(disk, content, category, project, source))
             self._bury(outcome.gone)
         return outcome.remembered
 
@@ -188,7 +186,7 @@ class FactBook:
         created = now
         if (gone := alive.tombstones.get(new_id)) is not None:
             created = max(now, gone + _TICK)  # a clock set back must not bury what is said now
-        provenance = "correction" if source.kind == "correction" else "user" if source.kind == "user" else source.kind
+        provenance: str = source.kind
         if replaced:
             provenance += f" (supersedes {replaced[0].id})"
         fact = Fact(
@@ -245,7 +243,9 @@ class FactBook:
         reason = f"It was said before what holds now and is kept as history: {current.content}"
         return _Outcome(Remembered(current.id, False, current.content, current.category, reason=reason), {})
 
-    def _keep_history(self, gone: Sequence[Fact], alive: Alive, until: datetime, by: str, reason: str = "superseded") -> None:
+    def _keep_history(
+        self, gone: Sequence[Fact], alive: Alive, until: datetime, by: str, reason: str = "superseded"
+    ) -> None:
         entries = []
         for fact in gone:
             details = alive.details.get(fact.id)
@@ -288,9 +288,7 @@ class FactBook:
             )
         )
 
-    def _prune(
-        self, facts: dict[str, Fact], *, keep: str, now: datetime, details: Mapping[str, Details]
-    ) -> list[Fact]:
+    def _prune(self, facts: dict[str, Fact], *, keep: str, now: datetime, details: Mapping[str, Details]) -> list[Fact]:
         """Move the least useful facts beyond the cap to the archive; pinned ones stay."""
         surplus = len(facts) - self._cap
         if surplus <= 0:
@@ -332,7 +330,7 @@ class FactBook:
         return removed
 
     def restore(self, facts: Sequence[Fact]) -> list[str]:
-        """Give removed facts back; their creation is stamped after the tombstone so that no process buries them again."""
+        """Give removed facts back, stamped after their tombstones so that no process buries them again."""
         with self._guard:
 
             def change(disk: tuple[Fact, ...]) -> tuple[tuple[Fact, ...], list[str]]:
@@ -351,6 +349,26 @@ class FactBook:
                 return (merges.sort_facts(present.values()), back) if back else (disk, back)
 
             return self._stores.facts.update(change)
+
+    def adopt(self, fact: Fact, details: Details | None) -> bool:
+        """Take in a fact of an export with its own dates; says whether it was new. One that was forgotten stays so."""
+        with self._guard:
+
+            def change(disk: tuple[Fact, ...]) -> tuple[tuple[Fact, ...], tuple[bool, list[Fact]]]:
+                alive = self._view(disk)
+                if tombstoned(fact.created_at, fact.id, alive.tombstones):
+                    return disk, (False, [])
+                facts = dict(alive.facts)
+                added = fact.id not in facts
+                facts[fact.id] = fact if added else merges.fact(facts[fact.id], fact)
+                if details is not None:
+                    self.change_details([fact.id], lambda old: merges.details(old, details))
+                pruned = self._prune(facts, keep=fact.id, now=self._clock(), details=alive.details)
+                return merges.sort_facts(facts.values()), (added, pruned)
+
+            added, pruned = self._stores.facts.update(change)
+            self._bury(_times(pruned, self._clock()))
+        return added
 
     def edit(self, item_id: str, content: str, category: str, *, source: Source) -> Remembered:
         """Correct a fact's text or category by hand; the old wording becomes history.
@@ -479,8 +497,9 @@ def _reinforced(old: Fact, source: Source, project: str, now: datetime) -> Fact:
             "access_count": old.access_count + 1,
             "last_accessed": max(now, old.last_accessed),
             "source_project": old.source_project or project,
-            "provenance": source.kind if by_user and not scoring.said_by_user(old.provenance) else old.provenance
-            or source.kind,
+            "provenance": source.kind
+            if by_user and not scoring.said_by_user(old.provenance)
+            else old.provenance or source.kind,
         }
     )
     return new.model_copy(update={"score": round(scoring.score(new, now), 4)})

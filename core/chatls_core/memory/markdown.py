@@ -126,8 +126,12 @@ def profile(p: views.ProfileView) -> str:
     parts += [f"{key} is unchanged: {why}" for key, why in p.refused.items()]
     if p.fields:
         rows = [
-            (f.key + (" 🔒" if f.sensitive else ""), f.value, f.source or "—", _day(f.confirmed_at or f.updated_at)
-             + (" (old: confirm?)" if f.stale else ""))
+            (
+                f.key + (" 🔒" if f.sensitive else ""),
+                f.value,
+                f.source or "—",
+                _day(f.confirmed_at or f.updated_at) + (" (old: confirm?)" if f.stale else ""),
+            )
             for f in p.fields
         ]
         parts.append(_table(("field", "value", "source", "confirmed"), rows))
@@ -216,7 +220,9 @@ def graph(g: views.GraphView) -> str:
     else:
         lines = [f"## Knowledge graph: {g.total_nodes} nodes, {g.total_edges} links", ""]
         rest = g.nodes
-    lines += [f"- [{n.kind}] {n.title}" + (f" — {n.summary}" if n.summary and n.summary != n.title else "") for n in rest]
+    lines += [
+        f"- [{n.kind}] {n.title}" + (f" — {n.summary}" if n.summary and n.summary != n.title else "") for n in rest
+    ]
     return "\n".join(lines)
 
 

@@ -6,37 +6,54 @@ import logging
 import secrets
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
-from datetime import datetime
+from dataclasses import replace
+from datetime import date, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from chatls_core import config
+from chatls_core.memory import browse, cards, context, notes, transfer
 from chatls_core.memory import profile as profiles
-from chatls_core.memory import scoring
-from chatls_core.memory.cards import digest, frozen_card
+from chatls_core.memory.board import read_board
 from chatls_core.memory.evidence import used
 from chatls_core.memory.facts import FactBook
+from chatls_core.memory.graph import Neighbour
+from chatls_core.memory.learning import Learning
 from chatls_core.memory.profile import ProfileBook
-from chatls_core.memory.records import Fact, HistoryEntry
+from chatls_core.memory.records import Details, Fact
 from chatls_core.memory.removal import Removal
 from chatls_core.memory.retrieval import Retriever, Snapshot
 from chatls_core.memory.stores import Stores
 from chatls_core.memory.views import (
     AutoRecall,
+    Compaction,
+    FactDetails,
     FactPage,
-    FactView,
+    FileList,
     Forgotten,
+    GraphView,
     MemoryChange,
     ProfileView,
+    ProjectList,
     Recall,
     Remembered,
     Source,
-    SourceView,
+    Stats,
+    TextView,
+    Timeline,
+    TopicList,
+    Transfer,
     Undone,
 )
-from chatls_core.store import REAL, Clock, FileSystem
+from chatls_core.store import REAL, Clock, FileSystem, atomic_write_bytes, codec_for
+
+if TYPE_CHECKING:
+    from chatls_core.memory.graph import Net
 
 logger = logging.getLogger(__name__)
+
+GRAPH_NODES = 500
+"""Most nodes of a picture."""
 
 
 class Memory:
@@ -56,20 +73,30 @@ class Memory:
         environment: Mapping[str, str] | None = None,
         fs: FileSystem = REAL,
         tokens: Callable[[], str] = lambda: secrets.token_hex(8),
+        neighbours: Callable[[], Sequence[Neighbour]] = tuple,
     ) -> None:
-        """``folder`` is the data folder's ``memory``; ``environment`` may hold the encryption key."""
+        """``folder`` is the data folder's ``memory``; ``environment`` may hold the encryption key.
+
+        ``tokens`` makes undo tokens; ``neighbours`` tells the graph of sessions, skills and knowledge bases.
+        """
         self.folder = folder
         self.settings = settings
         self.clock = clock
-        self.stores = Stores(folder, fs=fs)
+        self.stores = Stores(folder, fs=fs, codec=codec_for(environment or {}))
         self._profile = ProfileBook(self.stores, clock)
         self._facts = FactBook(self.stores, clock, cap=settings.max_facts, names=self._user_names)
+        self._learning = Learning(self.stores, clock)
         self._retriever = Retriever()
         self._removal = Removal(self.stores, self._facts, self._profile, clock, tokens)
+        self._neighbours = neighbours
         self._guard = threading.RLock()
         self._subscribers: list[Callable[[MemoryChange], None]] = []
+        self._seen: tuple[object, ...] = ()
+        self._snapshot: Snapshot | None = None
+        self._digest: tuple[Snapshot | None, str] = (None, "")
+        self._net: tuple[object, Net] | None = None
 
-    # What it knows
+    # Facts
 
     def remember(self, content: str, category: str = "", *, scope: str = "", source: Source) -> Remembered:
         """Remember one statement; ``scope`` is the project's path it belongs to, empty: everywhere.
@@ -89,12 +116,24 @@ class Memory:
         return result
 
     def recall(
-        self, query: str, *, as_of: datetime | None = None, limit: int = 10, project: Path | None = None
+        self,
+        query: str,
+        *,
+        as_of: datetime | None = None,
+        limit: int = 10,
+        project: Path | None = None,
+        budget: int | None = None,
     ) -> Recall:
-        """What is known about a question, with reasons. Time words in it are counted from ``as_of`` (default: now)."""
-        return self._retriever.recall(
-            self.snapshot(), query, as_of=as_of, limit=limit, project=str(project or ""), moment=self.clock()
-        )
+        """What is known about a question, with reasons. Time words in it are counted from ``as_of`` (default: now).
+
+        ``context`` of the result is the text for a model, in at most ``budget`` bytes (default: the setting
+        ``memory.retrievalBudget``).
+        """
+        now, moment, where = self.snapshot(), self.clock(), str(project or "")
+        found = self._retriever.recall(now, query, as_of=as_of, limit=limit, project=where, moment=moment)
+        size = self.settings.retrieval_budget if budget is None else budget
+        text = context.assemble(now, self.stores, found, limit=size, project=where, moment=moment)
+        return replace(found, context=cards.safe(text))
 
     def auto_recall(
         self,
@@ -112,15 +151,52 @@ class Memory:
             self.snapshot(), query, carried=carried, project=str(project or ""), moment=now or self.clock()
         )
 
-    def evidence(self, shown_ids: Sequence[str], reply: str) -> None:
+    def evidence(self, shown_ids: Collection[str], reply: str) -> None:
         """Strengthen shown facts that the reply made use of (spec/memory.md §8.8)."""
         facts = self._facts.alive().facts
         self._facts.touch(i for i in shown_ids if i in facts and used(facts[i].content, reply))
 
+    def edit(self, item_id: str, content: str = "", category: str = "", *, source: Source | None = None) -> Remembered:
+        """Correct a fact by hand; the old wording becomes history. Raises :class:`KeyError`, :class:`ValueError`."""
+        result = self._facts.edit(item_id, content, category, source=source or Source("user"))
+        self._tell(
+            MemoryChange(
+                added=(result.id,) if result.added else (),
+                changed=() if result.added else (result.id,),
+                removed=tuple(p.id for p in result.superseded),
+                undo_token=result.undo_token,
+            )
+        )
+        return result
+
+    def pin(self, item_id: str, pinned: bool = True) -> FactDetails:
+        """Keep a fact from decay and pruning, and show it in the index. Raises :class:`KeyError`."""
+        return self._flag(item_id, {"pinned": pinned, "pinned_at": self.clock()})
+
+    def sensitive(self, item_id: str, sensitive: bool = True) -> FactDetails:
+        """Mark a fact private: it is never brought up unasked. Raises :class:`KeyError`."""
+        return self._flag(item_id, {"sensitive": sensitive, "sensitive_at": self.clock()})
+
+    def _flag(self, item_id: str, flags: Mapping[str, object]) -> FactDetails:
+        if item_id not in self._facts.alive().facts:
+            raise KeyError(item_id)
+        self._facts.change_details([item_id], lambda d: d.model_copy(update=flags))
+        self._tell(MemoryChange(changed=(item_id,)))
+        return self.why(item_id)
+
+    def why(self, item_id: str) -> FactDetails:
+        """Where a fact comes from, and what it was before. Raises :class:`KeyError`."""
+        return browse.why(self.snapshot(), item_id, self.clock())
+
+    def facts(self, category: str = "", *, limit: int = 50, offset: int = 0) -> FactPage:
+        """Facts, pinned ones first, then by score."""
+        return browse.fact_page(self._facts.alive(), self.clock(), category, limit, offset)
+
     def forget(self, match: str = "", ids: Sequence[str] = (), *, dry_run: bool = False) -> Forgotten:
         """Forget what contains ``match`` (whole words, any kind of item) or has one of ``ids``; can be undone."""
         result = self._removal.forget(match, ids, dry_run=dry_run)
-        if not dry_run:
+        if result.items and not dry_run:
+            self.write_longterm()
             self._tell(MemoryChange(removed=tuple(i.id for i in result.items), undo_token=result.undo_token))
         return result
 
@@ -129,6 +205,8 @@ class Memory:
         result = self._removal.undo(token)
         self._tell(MemoryChange(added=result.restored, removed=result.removed))
         return result
+
+    # The rest of what is known
 
     def profile(self, set: Mapping[str, str] | None = None, *, source: Source | None = None) -> ProfileView:
         """The user's profile; ``set`` changes it first (keys and list operations: spec/memory.md §5)."""
@@ -141,28 +219,222 @@ class Memory:
             self._tell(MemoryChange(changed=keys, background=source.kind == "extraction"))
         return profiles.view(profile, self.clock(), changed, refused)
 
-    def facts(self, category: str = "", *, limit: int = 50, offset: int = 0) -> FactPage:
-        """Facts, pinned ones first, then by score."""
-        now, alive = self.clock(), self._facts.alive()
-        chosen = [f for f in alive.facts.values() if not category or f.category == category.strip().lower()]
+    def record_episode(
+        self,
+        summary: str,
+        *,
+        outcome: str = "",
+        refs: Sequence[str] = (),
+        project: str = "",
+        date: datetime | None = None,
+        source: Source,
+    ) -> str:
+        """Record finished work under the day it was done (default: the source's time); returns its id."""
+        day = date or source.time or self.clock()
+        item_id, added = self._learning.episode(
+            summary, outcome=outcome, refs=refs, project=project, date=day, source=source
+        )
+        background = source.kind == "extraction"
+        self._tell(
+            MemoryChange(added=(item_id,), background=background)
+            if added
+            else MemoryChange(changed=(item_id,), background=background)
+        )
+        return item_id
 
-        def order(fact: Fact) -> tuple[bool, float, str]:
-            details = alive.details.get(fact.id)
-            return (not (details and details.pinned), -scoring.score(fact, now), fact.id)
+    def record_topics(self, topics: Mapping[str, str], *, source: Source) -> tuple[str, ...]:
+        """Count a mention of each topic (name → one-line summary, may be empty); returns the names as kept."""
+        new, again = self._learning.note_topics(
+            topics, facts=self._facts.alive().facts.values(), time=source.time or self.clock()
+        )
+        self._tell(
+            MemoryChange(
+                added=tuple(f"topic:{n}" for n in new),
+                changed=tuple(f"topic:{n}" for n in again),
+                background=source.kind == "extraction",
+            )
+        )
+        return (*new, *again)
 
-        chosen.sort(key=order)
-        page = tuple(self.fact_view(f, now) for f in chosen[offset : offset + limit])
-        return FactPage(page, len(chosen), category, offset)
+    def record_project(self, fields: Mapping[str, str], *, source: Source) -> str:
+        """Add to what is known of a project (keys: spec/memory.md §6.2); returns its name, empty without one."""
+        result = self._learning.note_project(fields, time=source.time or self.clock())
+        if result is None:
+            return ""
+        name, changed = result
+        if changed:
+            self._tell(MemoryChange(changed=(f"project:{name}",), background=source.kind == "extraction"))
+        return name
+
+    def record_use(
+        self,
+        *,
+        messages: int = 0,
+        feature: str = "",
+        session_seconds: float | None = None,
+        started: bool = False,
+        error: str = "",
+        hour: int | None = None,
+    ) -> None:
+        """Count use: messages by local hour and feature, sessions begun and their length, recurring errors."""
+        self._learning.note_use(
+            messages=messages, feature=feature, session_seconds=session_seconds, started=started, error=error, hour=hour
+        )
+
+    def note(self, entry: str, *, time: datetime) -> Path:
+        """Add an entry to the daily note of ``time``'s day (local time); returns the note's path."""
+        return notes.append_note(self.stores, entry, time)
+
+    def timeline(
+        self,
+        query: str = "",
+        *,
+        start: str | datetime = "",
+        end: str | datetime = "",
+        project: str = "",
+        limit: int = 50,
+        as_of: datetime | None = None,
+    ) -> Timeline:
+        """Finished work in order of time (:func:`chatls_core.memory.browse.timeline`). Raises :class:`ValueError`."""
+        return browse.timeline(
+            self.snapshot(), query, start=start, end=end, project=project, limit=limit, moment=as_of or self.clock()
+        )
+
+    def topics(self) -> TopicList:
+        """Topics, most alive first."""
+        return browse.topics(self.snapshot(), self.clock())
+
+    def projects(self) -> ProjectList:
+        """Projects, most recently active first."""
+        return browse.projects(self.snapshot())
+
+    def stats(self) -> Stats:
+        """Sizes, habits, and problems of the files."""
+        return browse.stats(self.snapshot(), self.stores, self.settings.max_facts)
+
+    def longterm(self) -> TextView:
+        """All facts as Markdown, in at most ``memory.maxSize`` bytes."""
+        text = browse.longterm(self._facts.alive(), self.clock(), self.settings.max_size)
+        return TextView("Long-term memory", text)
+
+    def list(self) -> FileList:
+        """The files of memory."""
+        return browse.files(self.stores)
+
+    def daily(self, day: str | date = "") -> TextView:
+        """The note of a day: ``2026-04-12``, ``12/04/2026``, ``yesterday``, empty: today. Raises :class:`ValueError`."""
+        return browse.daily(self.stores, self._day(day))
+
+    def load(self, day: str | date = "") -> TextView:
+        """The text that brings a day's note into a conversation. Raises :class:`ValueError`."""
+        return browse.loaded(self.snapshot(), self.stores, self._day(day), self.clock(), self.settings.max_size)
+
+    def _day(self, day: str | date) -> date:
+        if isinstance(day, date):
+            return day
+        found = notes.parse_day(day, self.clock().astimezone().date())
+        if found is None:
+            raise ValueError(f"{day!r} is no date; write 2026-04-12, 12/04/2026 or 'yesterday'.")
+        return found
+
+    # The graph
+
+    def map(self) -> TextView:
+        """The graph's index card (spec/memory.md §12.3)."""
+        from chatls_core.memory import graph
+
+        text = graph.index_card(self._graph())
+        return TextView("Knowledge graph", cards.safe(text) or "The knowledge graph is empty.")
+
+    def neighbors(self, query: str, *, hops: int = 2, limit: int = 12) -> GraphView:
+        """What is near the thing a query means."""
+        from chatls_core.memory import graph
+
+        return graph.neighbourhood(self._graph(), query, hops=hops, most=limit)
+
+    def graph(self, subject: str = "") -> GraphView:
+        """The graph with a picture: all of it without tags (the strongest 500 nodes), or what is near ``subject``."""
+        from chatls_core.memory import graph, graph_svg
+
+        net = self._graph()
+        if subject:
+            view = graph.neighbourhood(net, subject, hops=2, most=24)
+        else:
+            keys = [k for k in net.nodes if net.nodes[k]["kind"] != "tag"]
+            if len(keys) > GRAPH_NODES:
+                keys = graph.hubs(net, GRAPH_NODES, tags=False)
+            view = graph.view_of(net, sorted(keys))
+        return replace(view, svg=graph_svg.draw(view))
+
+    def _graph(self) -> Net:
+        from chatls_core.memory import graph
+
+        now, others = self.snapshot(), tuple(self._neighbours())
+        board = read_board(self.folder.parent / "board.json", self.stores.fs)
+        key = (now, others, board)
+        with self._guard:
+            if self._net is None or self._net[0] != key:
+                self._net = (key, graph.build(now, others, board))
+            return self._net[1]
+
+    # Out and in, and staying small
+
+    def export(self, path: Path) -> Transfer:
+        """Write everything as JSON lines; encrypted line by line when a key is set."""
+        return transfer.export(self.stores, tuple(self._facts.alive().facts.values()), path, self.clock())
+
+    def import_(self, path: Path) -> Transfer:
+        """Merge an export into memory; nothing is deleted. Raises :class:`.transfer.TransferError`."""
+        result = transfer.import_(self.stores, path, self._import_fact)
+        self._tell(MemoryChange(changed=tuple(f"import:{kind}" for kind, count in result.counts.items() if count)))
+        return result
+
+    def _import_fact(self, fact: Fact, details: Details | None) -> bool:
+        return self._facts.adopt(fact, details)
+
+    def compact(self) -> Compaction:
+        """Archive facts that faded, delete old notes, rewrite ``MEMORY.md`` (no model is asked)."""
+        weak = self._facts.archive_weak()
+        limit = self.clock().astimezone().date() - timedelta(days=self.settings.retention_days)
+        removed = notes.clean_up(self.stores, limit)
+        self.write_longterm()
+        self._tell(MemoryChange(removed=tuple(f.id for f in weak), background=True))
+        return Compaction(tuple(f.id for f in weak), tuple(removed))
+
+    def write_longterm(self) -> Path:
+        """Write ``MEMORY.md`` from the facts (sealed when a key is set)."""
+        path = self.folder / "MEMORY.md"
+        data = self.stores.codec.encode(path.name, self.longterm().text.encode())
+        atomic_write_bytes(path, data, fs=self.stores.fs)
+        return path
 
     # What rides in the prompt
 
     def index_digest(self) -> str:
         """The ``# Memory Index`` block (spec/memory.md §9.2); the same bytes while nothing changed."""
-        return digest(self.snapshot())
+        now = self.snapshot()
+        with self._guard:
+            if self._digest[0] is not now:
+                self._digest = (now, cards.digest(now))
+            return self._digest[1]
 
-    def card(self) -> str:
-        """The persistent-memory card (spec/memory.md §9.3) without sessions; empty when nothing is remembered."""
-        return frozen_card(self.snapshot())
+    def card(self, *, saved_conversations: int = 0, latest: str = "") -> str:
+        """The persistent-memory card (spec/memory.md §9.3), to be frozen; empty when nothing is remembered or saved.
+
+        ``latest`` is the newest saved conversation as ``name (date, "title")``.
+        """
+        board = read_board(self.folder.parent / "board.json", self.stores.fs)
+        return cards.card(self.snapshot(), board, saved_conversations, latest)
+
+    def graph_card(self) -> str:
+        """The ``# Knowledge Graph (index)`` block; empty when switched off or the graph is."""
+        if not (self.settings.graph and self.settings.graph_index):
+            return ""
+        from chatls_core.memory import graph
+
+        text = graph.index_card(self._graph())
+        hint = "Ask the memory tool for the neighbours of any of these to see more."
+        return cards.safe(f"# Knowledge Graph (index)\n{text}\n{hint}") if text else ""
 
     # Who wants to know
 
@@ -182,69 +454,39 @@ class Memory:
         if not change:
             return
         with self._guard:
-            subscribers = list(self._subscribers)
+            subscribers = tuple(self._subscribers)
         for subscriber in subscribers:
             try:
                 subscriber(change)
-            except Exception:  # noqa: BLE001  # a listener's fault must not fail a write that happened
+            except Exception:  # a listener's fault must not fail a write that happened
                 logger.exception("A listener of memory changes failed")
 
-    # Inside
-
     def snapshot(self) -> Snapshot:
-        """Everything remembered at this moment."""
-        return Snapshot(
+        """Everything remembered at this moment; the same object while no file changed."""
+        parts = (
             self._facts.alive(),
-            self.stores.history.read().entries,
-            {e.id: e for e in self.stores.episodes.read()},
+            self.stores.history.read(),
+            self.stores.side.read(),
+            self.stores.episodes.read(),
             self.stores.topics.read(),
             self.stores.projects.read(),
-            self._profile.read(),
+            self.stores.profile.read(),
         )
+        with self._guard:
+            if self._snapshot is None or any(a is not b for a, b in zip(parts, self._seen, strict=True)):
+                self._snapshot = Snapshot(
+                    parts[0],
+                    parts[1].entries,
+                    {e.id: e for e in self._learning.episodes()},
+                    self._learning.topics(),
+                    self._learning.projects(),
+                    self._profile.read(),
+                )
+                self._seen = parts
+            return self._snapshot
 
     def _user_names(self) -> frozenset[str]:
         from chatls_core.text import tokenizer
 
         name = self._profile.read().name
         return frozenset(tokenizer.stem(w.folded, "en") for w in tokenizer.words(name))
-
-    def fact_view(self, fact: Fact, now: datetime) -> FactView:
-        """A fact as a person sees it."""
-        alive = self._facts.alive()
-        details = alive.details.get(fact.id)
-        sources = tuple(SourceView(o.kind, o.session, o.message, o.time) for o in details.sources) if details else ()
-        return FactView(
-            id=fact.id,
-            content=fact.content,
-            category=fact.category,
-            tags=fact.tags or (),
-            score=round(scoring.score(fact, now), 4),
-            confidence=scoring.confidence_of(fact),
-            provenance=fact.provenance,
-            project=fact.source_project,
-            created_at=fact.created_at,
-            last_accessed=fact.last_accessed,
-            access_count=fact.access_count,
-            valid_from=alive.valid_from(fact),
-            pinned=bool(details and details.pinned),
-            sensitive=bool(details and details.sensitive),
-            sources=sources,
-            age_days=max(0, (now - fact.created_at).days),
-        )
-
-    def past_view(self, entry: HistoryEntry, now: datetime) -> FactView:
-        """A past value as a person sees it."""
-        from dataclasses import replace
-
-        sources = tuple(SourceView(o.kind, o.session, o.message, o.time) for o in entry.sources)
-        return replace(
-            self.fact_view(entry.fact, now),
-            valid_from=entry.valid_from,
-            valid_to=entry.valid_to,
-            superseded_by=entry.superseded_by,
-            sources=sources,
-            pinned=False,
-        )
-
-
-_ = Any

@@ -89,9 +89,11 @@ def fact(a: Fact, b: Fact) -> Fact:
         b,
         id=a.id,
         content=pick(a.content, b.content),
-        category=a.category if b.category == "general" else b.category if a.category == "general" else pick(
-            a.category, b.category
-        ),
+        category=a.category
+        if b.category == "general"
+        else b.category
+        if a.category == "general"
+        else pick(a.category, b.category),
         tags=fold_union(a.tags or (), b.tags or ()),
         created_at=max(a.created_at, b.created_at),
         last_accessed=max(a.last_accessed, b.last_accessed),
@@ -131,9 +133,7 @@ def nested_times(
     a: Mapping[str, Mapping[str, datetime]], b: Mapping[str, Mapping[str, datetime]]
 ) -> dict[str, dict[str, datetime]]:
     """Tombstones of list items by field."""
-    return {
-        key: times(a.get(key, {}), b.get(key, {})) for key in {**a, **b}
-    }
+    return {key: times(a.get(key, {}), b.get(key, {})) for key in {**a, **b}}
 
 
 def episode(a: Episode, b: Episode) -> Episode:
@@ -248,9 +248,7 @@ def sort_projects(items: Iterable[Project]) -> tuple[Project, ...]:
 def usage(a: Usage, b: Usage) -> Usage:
     """Counters only grow, so the larger of two is the later one."""
     size = max(len(a.hour_distribution), len(b.hour_distribution), 24)
-    hours = [
-        max(a.hour_distribution[i : i + 1] + b.hour_distribution[i : i + 1] or (0,)) for i in range(size)
-    ]
+    hours = [max(a.hour_distribution[i : i + 1] + b.hour_distribution[i : i + 1] or (0,)) for i in range(size)]
     errors = union(
         {e.pattern: e for e in a.common_errors},
         {e.pattern: e for e in b.common_errors},
@@ -272,7 +270,13 @@ def usage(a: Usage, b: Usage) -> Usage:
 
 
 SCALARS = (
-    "name", "role", "expertise_level", "preferred_language", "communication_style", "company", "location",
+    "name",
+    "role",
+    "expertise_level",
+    "preferred_language",
+    "communication_style",
+    "company",
+    "location",
 )
 LISTS = ("certifications", "skills", "goals", "interests", "directives")
 

@@ -99,7 +99,7 @@ def digest_text(stores: Stores, path: Path) -> str:
 
 
 def trajectory(stores: Stores, limit: int = 600) -> str:
-    """The latest monthly and the two latest weekly digests, whole lines within ``limit`` bytes (spec/memory.md §11.3)."""
+    """The latest monthly and two weekly digests, whole lines within ``limit`` bytes (spec/memory.md §11.3)."""
     from chatls_core.text.cut import byte_length
 
     all_digests = digests(stores)
@@ -125,7 +125,7 @@ def notes_with(stores: Stores, hits: Callable[[str], bool]) -> tuple[str, ...]:
 
 
 def parse_day(text: str, today: date) -> date | None:
-    """``2026-04-12``, ``20260412``, ``12/04/2026``, ``today``, ``yesterday``, ``hoje``, ``ontem``; ``None`` otherwise."""
+    """``2026-04-12``, ``20260412``, ``12/04/2026``, ``today``, ``yesterday``, ``hoje``, ``ontem``; else ``None``."""
     word = text.strip().lower()
     if word in ("", "today", "hoje"):
         return today

@@ -48,7 +48,9 @@ _OPERATIONS = {
     **dict.fromkeys(("replace", "set"), "replace"),
     **dict.fromkeys(("remove", "done", "delete", "del"), "remove"),
 }
-_TO_ENVIRONMENT = re.compile(r"(?:os|shell|terminal|editor|ide|hardware)\Z|(?:mac|macos|os|hw|machine|env)_", re.IGNORECASE)
+_TO_ENVIRONMENT = re.compile(
+    r"(?:os|shell|terminal|editor|ide|hardware)\Z|(?:mac|macos|os|hw|machine|env)_", re.IGNORECASE
+)
 _MAP_REMOVALS = {
     **dict.fromkeys(("env_remove", "environment_remove", "remove_env", "remove_environment"), "environment"),
     **dict.fromkeys(
@@ -75,7 +77,9 @@ def parse_key(key: str) -> tuple[str, str]:
 class _Edit:
     """One update of a profile in the making."""
 
-    def __init__(self, profile: Profile, tombstones: Mapping[str, Mapping[str, datetime]], source: Source, now: datetime) -> None:
+    def __init__(
+        self, profile: Profile, tombstones: Mapping[str, Mapping[str, datetime]], source: Source, now: datetime
+    ) -> None:
         self.values: dict[str, Any] = dict(profile)
         self.meta: dict[str, FieldMeta] = dict(profile.field_meta)
         self.tombstones: dict[str, dict[str, datetime]] = {k: dict(v) for k, v in tombstones.items()}
@@ -160,14 +164,20 @@ class _Edit:
 
     def stances(self, operation: str, value: str) -> None:
         old: tuple[Stance, ...] = self.values["stances"]
-        items = [tuple(part.strip() for part in i.partition("::")[::2]) for i in text.split_items(value, sentences=True)]
+        items = [
+            tuple(part.strip() for part in i.partition("::")[::2]) for i in text.split_items(value, sentences=True)
+        ]
         if operation == "remove":
             new = tuple(s for s in old if not any(_hits(s.position, wanted) for wanted, _ in items))
         else:
             kept = {} if operation == "replace" else {text.stem(s.position): s for s in old}
             for position, reason in items:
                 before = kept.get(text.stem(position))
-                if before is not None and before.position == position and before.reason in (reason, reason or before.reason):
+                if (
+                    before is not None
+                    and before.position == position
+                    and before.reason in (reason, reason or before.reason)
+                ):
                     continue
                 kept[text.stem(position)] = Stance(position=position, reason=reason, updated_at=self.said)
             new = tuple(kept.values())
@@ -304,7 +314,9 @@ def heal(profile: Profile, tombstones: Mapping[str, Mapping[str, datetime]], now
     moved = {k: v for k, v in profile.preferences.items() if _TO_ENVIRONMENT.match(k)}
     changes["environment"] = {
         k: v
-        for k, v in union(profile.environment, {k.removeprefix("env_"): v for k, v in moved.items()}, lambda a, _: a).items()
+        for k, v in union(
+            profile.environment, {k.removeprefix("env_"): v for k, v in moved.items()}, lambda a, _: a
+        ).items()
         if not gone("environment", text.fold(k))
     }
     changes["preferences"] = {
@@ -402,9 +414,7 @@ class ProfileBook:
 
     def _keep_tombstones(self, side: SideFile, tombstones: Mapping[str, Mapping[str, datetime]]) -> None:
         if tombstones != side.list_tombstones:
-            self._stores.side.update(
-                lambda file: (file.model_copy(update={"list_tombstones": tombstones}), None)
-            )
+            self._stores.side.update(lambda file: (file.model_copy(update={"list_tombstones": tombstones}), None))
 
 
 def view(

@@ -6,6 +6,8 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
+from chatls_core.memory.wordlists import word_set
+
 _BULLET = "-•* \t"
 _STATUS_TAIL = re.compile(r"\s+(?:—|–|--)\s+(?P<tail>[^—–]*)\Z")
 _STATUS_CUE = re.compile(
@@ -13,13 +15,20 @@ _STATUS_CUE = re.compile(
     re.IGNORECASE,
 )
 _PARENTHESES = re.compile(r"\([^()]*\)")
-_DONE = frozenset("completed done finalizado finalizada concluido concluida ✅ ✔ ✔️".split())  # noqa: SIM905  # a word list reads better so
+_DONE = word_set(
+    """
+    completed done finalizado finalizada concluido concluida ✅ ✔ ✔️
+    """
+)
 _ECHO_VERB = re.compile(
-    r"\s*(?:please |por favor )?(?:remove|delete|clear|update|remova|remover|apague|apagar|limpe|limpar|atualize|atualizar"
+    r"\s*(?:please |por favor )?(?:remove|delete|clear|update|remova|remover|apague|apagar|limpe|limpar|atualize"
+    r"|atualizar"
     r"|exclua|excluir)\b",
     re.IGNORECASE,
 )
-_ECHO_SUBJECT = re.compile(r"\b(?:goals?|profile|certifications?|memory|metas?|objetivos?|perfil|certificaç|memória)", re.IGNORECASE)
+_ECHO_SUBJECT = re.compile(
+    r"\b(?:goals?|profile|certifications?|memory|metas?|objetivos?|perfil|certificaç|memória)", re.IGNORECASE
+)
 _SCOPE = re.compile(r"\s*\[scope:([^\]]+)\]\s*(.*)\Z", re.IGNORECASE | re.DOTALL)
 _HARD = re.compile(
     r"\b(?:never|nunca|jamais|forbidden|proibid\w*|must|não pode|nao pode|sempre|always|obrigat\w*)\b", re.IGNORECASE
@@ -27,7 +36,7 @@ _HARD = re.compile(
 
 
 def split_items(text: str, *, sentences: bool = False) -> list[str]:
-    """Items of a list value: cut at ``,`` ``;`` and newlines outside brackets; ``sentences`` cuts at ``;`` and newlines."""
+    """Items of a list value: cut at ``,`` ``;`` and newlines outside brackets (``sentences``: not at commas)."""
     separators = ";\n" if sentences else ",;\n"
     items, start, depth = [], 0, 0
     for at, char in enumerate(text):
@@ -103,15 +112,18 @@ def is_hard_rule(directive: str) -> bool:
 
 _SENSITIVE = frozenset(
     fold(word)
-    for word in (
-        "salary salaries income renda salario salários fgts patrimonio saldo finance finances financial financas "
-        "investment investments investimento investimentos divida dividas debt debts loan emprestimo imposto impostos tax "
-        "taxes bank banco conta cartao card pix iban cpf rg cnpj ssn passport passaporte address endereco phone telefone "
-        "celular mobile whatsapp email saude health doenca disease illness medical medication medicine medico medica "
-        "medicamento diagnosis therapy terapia allergy allergies alergia alergias familia family filho filha filhos son "
-        "daughter child children kids wife husband spouse esposa marido conjuge arma armas weapon weapons gun guns religion "
-        "religiao religious politica politics political password senha pin birthday nascimento birthdate"
-    ).split()
+    for word in word_set(
+        """
+        salary salaries income renda salario salários fgts patrimonio saldo finance finances financial financas
+        investment investments investimento investimentos divida dividas debt debts loan emprestimo imposto impostos
+        tax taxes bank banco conta cartao card pix iban cpf rg cnpj ssn passport passaporte address endereco phone
+        telefone celular mobile whatsapp email saude health doenca disease illness medical medication medicine medico
+        medica medicamento diagnosis therapy terapia allergy allergies alergia alergias familia family filho filha
+        filhos son daughter child children kids wife husband spouse esposa marido conjuge arma armas weapon weapons
+        gun guns religion religiao religious politica politics political password senha pin birthday nascimento
+        birthdate
+        """
+    )
 )
 _KEY_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\dA-Z_]+|\d+")
 

@@ -1,4 +1,4 @@
-"""What memory's files hold: ChatCLI's schemas (spec/memory.md §4-§7) and those of our side files (docs/memory-format.md).
+"""What memory's files hold: ChatCLI's schemas (spec/memory.md §4-§7), our side files' (docs/memory-format.md).
 
 Every record keeps fields it does not know, so that another version's data survives a round trip.
 """

@@ -8,10 +8,10 @@ from datetime import timedelta
 from typing import Any
 
 from chatls_core.memory import merges
-from chatls_core.memory.facts import FactBook, tombstoned
+from chatls_core.memory.facts import FactBook
 from chatls_core.memory.profile import ProfileBook
 from chatls_core.memory.profile_text import fold
-from chatls_core.memory.records import Details, Episode, Fact, HistoryEntry, Profile, Project, Topic, UndoEntry
+from chatls_core.memory.records import Details, Episode, Fact, HistoryEntry, Project, Topic, UndoEntry
 from chatls_core.memory.retrieval import past_id
 from chatls_core.memory.stores import Stores
 from chatls_core.memory.views import Forgotten, ForgottenItem, Undone
@@ -19,7 +19,6 @@ from chatls_core.store import Clock
 
 UNDO_DAYS = 30
 UNDO_ENTRIES = 50
-ITEM_TOMBSTONE_DAYS = 30
 _SUBSTRING_FROM = 4
 """Shorter texts match whole words only: forgetting "go" must leave "Django" alone."""
 
@@ -68,17 +67,13 @@ class Removal:
             restore.setdefault(item.kind, []).append(tree)
         fact_ids = [i.id for i in items if i.kind == "fact"]
         side = self._stores.side.read().items
-        restore["details"] = [
-            {"id": i, **side[i].model_dump(mode="json")} for i in fact_ids if i in side
-        ]
+        restore["details"] = [{"id": i, **side[i].model_dump(mode="json")} for i in fact_ids if i in side]
         # The way back is written first: a process killed in between has forgotten less, never without undo.
         self._record(UndoEntry(token=token, time=self._clock(), action="forget", restore=restore))
         self._remove(items)
         return Forgotten(items, False, token, notes)
 
-    def _matching(
-        self, hits: Callable[[str], bool], ids: frozenset[str]
-    ) -> Iterator[tuple[ForgottenItem, Any]]:
+    def _matching(self, hits: Callable[[str], bool], ids: frozenset[str]) -> Iterator[tuple[ForgottenItem, Any]]:
         for fact in self._facts.alive().facts.values():
             if fact.id in ids or hits(fact.content):
                 yield ForgottenItem("fact", fact.id, fact.content), fact.model_dump(mode="json")
@@ -138,7 +133,10 @@ class Removal:
         now = self._clock()
         if past := ids.get("past"):
             self._stores.history.update(
-                lambda f: (f.model_copy(update={"entries": tuple(e for e in f.entries if past_id(e) not in past)}), None)
+                lambda f: (
+                    f.model_copy(update={"entries": tuple(e for e in f.entries if past_id(e) not in past)}),
+                    None,
+                )
             )
         if archived := ids.get("archived"):
             self._stores.archive.update(lambda f: (tuple(a for a in f if f"archive:{a.id}" not in archived), None))
@@ -147,7 +145,7 @@ class Removal:
             self._stores.side.update(
                 lambda s: (s.model_copy(update={"items": {k: v for k, v in s.items.items() if k not in gone}}), None)
             )
-        stones = {kind: {i: now for i in ids.get(kind, ())} for kind in ("episode", "topic", "project") if kind in ids}
+        stones = {str(kind): dict.fromkeys(ids[kind], now) for kind in ("episode", "topic", "project") if kind in ids}
         if stones:
             self._stores.side.update(
                 lambda s: (
@@ -190,7 +188,9 @@ class Removal:
         fact_id = token.removeprefix("add-")
         if fact_id not in self._facts.alive().facts:
             return Undone(token, (), ())
-        before = [e for e in self._stores.history.read().entries if e.superseded_by == fact_id and e.reason != "contested"]
+        before = [
+            e for e in self._stores.history.read().entries if e.superseded_by == fact_id and e.reason != "contested"
+        ]
         newest = max((e.valid_to for e in before), default=None)
         back = [e for e in before if e.valid_to == newest]
         self._facts.remove([fact_id])
@@ -207,7 +207,10 @@ class Removal:
 
     def _restore(self, trees: dict[str, list[Any]]) -> list[str]:
         back: list[str] = []
-        details = {str(t["id"]): Details.model_validate({k: v for k, v in t.items() if k != "id"}) for t in trees.get("details", ())}
+        details = {
+            str(t["id"]): Details.model_validate({k: v for k, v in t.items() if k != "id"})
+            for t in trees.get("details", ())
+        }
         if details:
             self._stores.side.update(
                 lambda s: (s.model_copy(update={"items": merges.all_details(s.items, details)}), None)
@@ -217,7 +220,8 @@ class Removal:
             for fact in facts:
                 if fact.id not in details:
                     self._facts.change_details(
-                        [fact.id], lambda d, f=fact: d.model_copy(update={"valid_from": d.valid_from or f.created_at})  # type: ignore[misc]  # a default argument binds the loop's fact
+                        [fact.id],
+                        lambda d, f=fact: d.model_copy(update={"valid_from": d.valid_from or f.created_at}),  # type: ignore[misc]  # a default argument binds the loop's fact
                     )
             back += self._facts.restore(facts)
         past = tuple(HistoryEntry.model_validate(t) for t in trees.get("past", ()))
@@ -270,7 +274,7 @@ class Removal:
         self._stores.undo.update(
             lambda f: (
                 f.model_copy(
-                    update={"entries": tuple(e for e in f.entries if e.time >= limit)[-(UNDO_ENTRIES - 1) :] + (entry,)}
+                    update={"entries": (*[e for e in f.entries if e.time >= limit][-(UNDO_ENTRIES - 1) :], entry)}
                 ),
                 None,
             )
@@ -280,6 +284,3 @@ class Removal:
         from chatls_core.memory.notes import notes_with
 
         return notes_with(self._stores, part_matcher(match) if len(match) >= _SUBSTRING_FROM else matcher(match))
-
-
-__all__ = ["Removal", "matcher", "tombstoned"]

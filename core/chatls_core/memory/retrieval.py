@@ -15,6 +15,7 @@ from chatls_core.memory.profile import view as profile_view
 from chatls_core.memory.records import EPOCH, Episode, Fact, HistoryEntry, Origin, Profile, Project, Topic
 from chatls_core.memory.times import Window, window_in
 from chatls_core.memory.views import AutoRecall, Recall, RecallItem, SourceView
+from chatls_core.memory.wordlists import word_set
 from chatls_core.text import tokenizer
 from chatls_core.text.cut import by_bytes, by_chars, byte_length
 
@@ -33,9 +34,11 @@ AUTO_HEADER = (
 )
 _SCOPED = frozenset({"architecture", "pattern", "gotcha", "project"})
 """Categories that speak of one project; the others speak of the user and hold everywhere."""
-_PAST_WORDS = frozenset(
-    "previous previously former formerly before earlier originally used history past old older ago antes anterior "
-    "anteriormente antigo antiga antigamente historico passado original".split()
+_PAST_WORDS = word_set(
+    """
+    previous previously former formerly before earlier originally used history past old older ago antes anterior
+    anteriormente antigo antiga antigamente historico passado original
+    """
 )
 
 
@@ -58,12 +61,15 @@ class Retriever:
         self._guard = threading.RLock()
         self._index: PassageIndex | None = None
         self._known: dict[str, object] = {}
+        self._at: Snapshot | None = None
 
     def _follow(self, now: Snapshot) -> PassageIndex:
         """Bring the index up to date; unchanged items are not read again."""
         from chatls_core.text.ranking import PassageIndex
 
         index = self._index or PassageIndex()
+        if self._at is now:
+            return index
         self._index = index
         wanted = dict(_items(now))
         for gone in [key for key in self._known if key not in wanted]:
@@ -76,6 +82,7 @@ class Retriever:
             if not isinstance(known, Fact) or not isinstance(item, Fact) or known.content != item.content:
                 index.add(passage)
             self._known[key] = item
+        self._at = now
         return index
 
     def _hits(self, now: Snapshot, query: str, k: int, moment: datetime) -> list[Hit]:
@@ -115,7 +122,9 @@ class Retriever:
                 yield item
         best = sorted(now.alive.facts.values(), key=lambda f: -scoring.score(f, moment))[:limit]
         for fact in best:
-            if (item := self._item(now, f"fact:{fact.id}", scoring.score(fact, moment), "matters most", project)) is not None:
+            if (
+                item := self._item(now, f"fact:{fact.id}", scoring.score(fact, moment), "matters most", project)
+            ) is not None:
                 yield item
 
     def auto_recall(
@@ -159,15 +168,28 @@ class Retriever:
             origin = details.sources[0] if details and details.sources else None
             foreign = fact.source_project if not workspaces.same_project(fact.source_project, project) else ""
             return RecallItem(
-                "fact", fact.id, fact.content, score, why, source_view(origin, fact.provenance, fact.created_at),
-                now.alive.valid_from(fact), fact.category, foreign,
+                "fact",
+                fact.id,
+                fact.content,
+                score,
+                why,
+                source_view(origin, fact.provenance, fact.created_at),
+                now.alive.valid_from(fact),
+                fact.category,
+                foreign,
             )
         if kind == "past" and (entry := _entry(now, rest)) is not None:
             origin = entry.sources[0] if entry.sources else None
             return RecallItem(
-                "past", rest, entry.fact.content, score, why,
-                source_view(origin, entry.fact.provenance, entry.fact.created_at), entry.valid_from,
-                entry.fact.category, entry.fact.source_project,
+                "past",
+                rest,
+                entry.fact.content,
+                score,
+                why,
+                source_view(origin, entry.fact.provenance, entry.fact.created_at),
+                entry.valid_from,
+                entry.fact.category,
+                entry.fact.source_project,
             )
         if kind == "episode" and (episode := now.episodes.get(rest)) is not None:
             return _episode_item(episode, score, why)
@@ -176,16 +198,25 @@ class Retriever:
             if int(rest) < len(fields):
                 field = fields[int(rest)]
                 return RecallItem(
-                    "profile", f"profile:{field.key}", f"{field.key}: {field.value}", score, why,
-                    SourceView(field.source or "extraction", time=field.updated_at or EPOCH), field.updated_at,
+                    "profile",
+                    f"profile:{field.key}",
+                    f"{field.key}: {field.value}",
+                    score,
+                    why,
+                    SourceView(field.source or "extraction", time=field.updated_at or EPOCH),
+                    field.updated_at,
                     "sensitive" if field.sensitive else "profile",
                 )
         if kind == "topic" and (topic := next((t for t in now.topics if t.name == rest), None)) is not None:
             text = f"{topic.name} — {topic.summary}" if topic.summary else topic.name
-            return RecallItem("topic", key, text, score, why, SourceView("extraction", time=topic.last_seen), topic.last_seen)
+            return RecallItem(
+                "topic", key, text, score, why, SourceView("extraction", time=topic.last_seen), topic.last_seen
+            )
         if kind == "project" and (p := next((p for p in now.projects if p.name.lower() == rest), None)) is not None:
             text = f"{p.name}: {p.description}" if p.description else p.name
-            return RecallItem("project", key, text, score, why, SourceView("extraction", time=p.last_active), p.last_active)
+            return RecallItem(
+                "project", key, text, score, why, SourceView("extraction", time=p.last_active), p.last_active
+            )
         return None
 
 
@@ -248,12 +279,8 @@ def _in_time(
     now: Snapshot, item: RecallItem, window: Window | None, as_of: datetime | None, past: bool
 ) -> RecallItem | None:
     """The item if it held at the time asked about, with the reason; ``None`` if it did not."""
-    if window is not None:
-        start, end = window.start, window.end
-    elif as_of is not None:
-        start = end = as_of
-    else:
-        start = end = None
+    start = window.start if window is not None else as_of
+    end = window.end if window is not None else as_of
     if item.kind == "past":
         entry = _entry(now, item.id)
         if not past or entry is None:

@@ -4,56 +4,64 @@ from __future__ import annotations
 
 import re
 
-NUMBERS = {
-    word: str(value)
-    for value, words in enumerate(
-        (
-            "zero", "one um uma", "two dois duas", "three tres", "four quatro", "five cinco", "six seis", "seven sete",
-            "eight oito", "nine nove", "ten dez", "eleven onze", "twelve doze",
-        )
-    )
-    for word in words.split()
-}
+from chatls_core.memory.wordlists import word_pairs, word_set, word_table
 
-NEGATIONS = frozenset(["not", "no", "never", "without", "nao", "nunca", "jamais", "sem", "nem", "nenhum", "nenhuma", "neither", "nor", "cannot"])
+NUMBERS = word_pairs(
+    """
+    zero:0 one:1 um:1 uma:1 two:2 dois:2 duas:2 three:3 tres:3 four:4 quatro:4 five:5 cinco:5 six:6 seis:6 seven:7
+    sete:7 eight:8 oito:8 nine:9 nove:9 ten:10 dez:10 eleven:11 onze:11 twelve:12 doze:12
+    """
+)
 
-OPPOSITES: dict[str, str] = {
-    "dislikes": "likes", "dislike": "like", "hates": "likes", "hate": "like", "detests": "likes", "avoids": "uses",
-    "avoid": "use", "disabled": "enabled", "disable": "enable", "disables": "enables", "forbidden": "allowed",
-    "forbids": "allows", "forbid": "allow", "disallowed": "allowed", "excludes": "includes", "exclude": "include",
-    "excluded": "included", "odeia": "gosta", "detesta": "gosta", "evita": "usa", "desativado": "ativado",
-    "desativada": "ativada", "proibido": "permitido", "proibida": "permitida", "unavailable": "available",
-    "disagrees": "agrees", "optional": "required", "off": "on", "private": "public", "inactive": "active",
-    "closed": "open", "broken": "working", "single": "married",
-}
+NEGATIONS = word_set("not no never without nao nunca jamais sem nem nenhum nenhuma neither nor cannot")
+
+OPPOSITES = word_pairs(
+    """
+    dislikes:likes dislike:like hates:likes hate:like detests:likes avoids:uses avoid:use disabled:enabled
+    disable:enable disables:enables forbidden:allowed forbids:allows forbid:allow disallowed:allowed
+    excludes:includes exclude:include excluded:included odeia:gosta detesta:gosta evita:usa desativado:ativado
+    desativada:ativada proibido:permitido proibida:permitida unavailable:available disagrees:agrees
+    optional:required off:on private:public inactive:active closed:open broken:working
+    """
+)
 """A word that says the contrary of another: it counts as that word with a negation."""
 
-PERSON = frozenset(
-    ["user", "i", "my", "me", "mine", "myself", "users", "usuario", "usuaria", "eu", "meu", "minha", "meus", "minhas", "he", "she", "they", "his", "her", "their", "ele", "ela", "dele", "dela", "seu", "sua", "customer"]
+PERSON = word_set(
+    """
+    user i my me mine myself users usuario usuaria eu meu minha meus minhas he she they his her their ele ela dele
+    dela seu sua customer
+    """
 )
 """Words for the user; they name no other subject."""
 
-GROUP = frozenset(
-    ["we", "our", "us", "team", "project", "app", "application", "repo", "repository", "codebase", "service", "company", "nos", "nosso", "nossa", "equipe", "time", "projeto", "aplicacao", "repositorio"]
+GROUP = word_set(
+    """
+    we our us team project app application repo repository codebase service company nos nosso nossa equipe time
+    projeto aplicacao repositorio
+    """
 )
 """Words for the work at hand; they name no particular one."""
 
-FILLERS = frozenset(
-    ["now", "currently", "today", "already", "still", "just", "really", "very", "also", "always", "actually", "anymore", "longer", "agora", "atualmente", "ja", "ainda", "sempre", "mais", "muito", "tambem", "hoje", "please", "the", "a", "an"]
+FILLERS = word_set(
+    """
+    now currently today already still just really very also always actually anymore longer agora atualmente ja ainda
+    sempre mais muito tambem hoje please the a an upgraded updated bumped downgraded raised increased reduced lowered
+    upgrade update atualizou atualizado aumentou aumentado reduziu
+    """
 )
 
 UPDATE_MARKS = re.compile(
-    r"\b(?:now|currently|nowadays|these days|as of|from now on|anymore|no longer|instead|switched|migrated|moved|changed"
-    r"|upgraded|downgraded|renamed|replaced|became|updated|agora|atualmente|hoje em dia|a partir de|nao .{0,30}\bmais"
+    r"\b(?:now|currently|nowadays|these days|as of|from now on|anymore|no longer|instead|switched|migrated|moved"
+    r"|changed|upgraded|downgraded|renamed|replaced|became|updated|agora|atualmente|hoje em dia|a partir de|nao .{0,30}\bmais"
     r"|deixou|trocou|migrou|mudou|passou a|atualizou|substituiu|virou)\b"
 )
 """Signs that a text reports a change."""
 
-TRANSITIONS: tuple[re.Pattern[str], ...] = tuple(
+TRANSITIONS = tuple(
     re.compile(pattern)
     for pattern in (
-        r"\b(?:switched|migrated|moved|changed|upgraded|downgraded|went|switching|migrating|moving|transitioned)\b.{0,40}?"
-        r"\bfrom (?P<old>.+?) to (?P<new>.+)",
+        r"\b(?:switched|migrated|moved|changed|upgraded|downgraded|went|switching|migrating|moving|transitioned)\b"
+        r".{0,40}?\bfrom (?P<old>.+?) to (?P<new>.+)",
         r"\b(?:renamed|changed|upgraded|converted) (?P<old>.+?) to (?P<new>.+)",
         r"\b(?:replaced|swapped|replacing) (?P<old>.+?) (?:with|by|for) (?P<new>.+)",
         r"\b(?P<new>.+?) (?:replaced|replaces|superseded|supersedes) (?P<old>.+)",
@@ -63,17 +71,19 @@ TRANSITIONS: tuple[re.Pattern[str], ...] = tuple(
         r"\b(?:trocou|substituiu|trocamos|substituimos) (?:[oa]s? )?(?P<old>.+?) (?:por|pel[oa]) (?P<new>.+)",
     )
 )
+"""A change reported with both sides: ``old`` ended, ``new`` began."""
 
-RETIREMENTS: tuple[re.Pattern[str], ...] = tuple(
+RETIREMENTS = tuple(
     re.compile(pattern)
     for pattern in (
         r"\bno longer (?P<old>.+)",
-        r"\b(?:stopped|quit|gave up|dropped|abandoned|removed|deprecated|cancelled|canceled) (?P<old>.+)",
+        r"\b(?:stopped|quit|gave up|dropped|abandoned|removed|deprecated|cancelled|canceled|left) (?P<old>.+)",
         r"\b(?:does not|do not|is not|are not|did not) (?P<old>.+?) any ?more",
         r"\bnao (?P<old>.+?) mais\b",
-        r"\b(?:deixou de|parou de|abandonou|removeu|cancelou|nao .{0,20}mais) (?P<old>.+)",
+        r"\b(?:deixou de|parou de|abandonou|removeu|cancelou|saiu d[aeo]|nao .{0,20}mais) (?P<old>.+)",
     )
 )
+"""Something that ended."""
 
 PAIR = re.compile(
     r"(?P<chosen>.+?)\s*(?:,|\band\b|\bbut\b|\be\b|\bmas\b|;)?\s*(?:"
@@ -83,59 +93,116 @@ PAIR = re.compile(
 )
 """Something chosen and something turned down: ``tabs over spaces``, ``Postgres, not MySQL``."""
 
-VERBS = frozenset(
-    ["is", "are", "was", "were", "be", "has", "have", "had", "use", "uses", "used", "using", "run", "runs", "ran", "live", "lives", "work", "works", "prefer", "prefers", "like", "likes", "need", "needs", "require", "requires", "deploy", "deploys", "take", "takes", "cost", "costs", "last", "lasts", "expire", "expires", "listen", "listens", "return", "returns", "support", "supports", "contain", "contains", "start", "starts", "end", "ends", "ship", "ships", "want", "wants", "own", "owns", "store", "stores", "depend", "depends", "target", "targets", "allow", "allows", "limit", "limits", "set", "write", "writes", "read", "reads", "call", "calls", "keep", "keeps", "get", "gets", "e", "sao", "tem", "usa", "usam", "utiliza", "roda", "mora", "vive", "trabalha", "prefere", "gosta", "precisa", "custa", "dura", "expira", "suporta", "contem", "fica", "esta", "estao", "quer", "exige"]
+VERBS = word_set(
+    """
+    is are was were be has have had use uses used using run runs ran live lives work works prefer prefers like likes
+    need needs require requires deploy deploys take takes cost costs last lasts expire expires listen listens return
+    returns support supports contain contains start starts end ends ship ships want wants own owns store stores
+    depend depends target targets allow allows limit limits set write writes read reads call calls keep keeps get gets
+    e sao tem usa usam utiliza roda mora vive trabalha prefere gosta precisa custa dura expira suporta contem fica
+    esta estao quer exige
+    """
 )
 
-DIRECTED = frozenset(
-    ["calls", "call", "depends", "depend", "imports", "import", "before", "after", "than", "from", "to", "into", "manages", "reports", "blocks", "owns", "replaces", "sends", "reads", "writes", "beats", "extends", "inherits", "wraps", "follows", "precedes", "parent", "child", "chama", "depende", "antes", "depois", "gerencia", "envia", "herda"]
+MULTIPLE = word_set(
+    """
+    speak speaks know knows like likes love loves enjoy enjoys learn learns learning learned study studies visited
+    visit has have own owns contain contains include includes support supports interested allergic plays play fala
+    completed finished shipped deployed fixed released attended met wrote created implemented added concluiu finalizou
+    corrigiu lancou criou implementou adicionou participou conhece gosta ama estuda aprende visitou tem possui contem
+    inclui suporta interesse alergico joga
+    """
+)
+"""Words that go with many values at a time, and events: a second language does not end the first."""
+
+DIRECTED = word_set(
+    """
+    calls call depends depend imports import before after than from to into manages reports blocks owns replaces
+    sends reads writes beats extends inherits wraps follows precedes parent child chama depende antes depois gerencia
+    envia herda
+    """
 )
 """Words whose two sides may not be exchanged."""
 
-MONTHS = frozenset(
-    ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december", "janeiro", "fevereiro", "marco", "abril", "maio", "junho", "julho", "agosto", "setembro", "outubro", "novembro", "dezembro", "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+MONTHS = word_set(
+    """
+    january february march april may june july august september october november december janeiro fevereiro marco
+    abril maio junho julho agosto setembro outubro novembro dezembro jan feb mar apr jun jul aug sep oct nov dec
+    """
 )
 
-ATTRIBUTES = frozenset(
-    ["name", "version", "port", "url", "uri", "branch", "deadline", "owner", "lead", "leader", "manager", "boss", "database", "db", "editor", "ide", "framework", "language", "region", "limit", "timeout", "size", "budget", "status", "theme", "format", "convention", "default", "address", "email", "phone", "birthday", "capital", "city", "timezone", "title", "role", "salary", "date", "day", "time", "meeting", "standup", "release", "host", "hostname", "domain", "path", "directory", "folder", "username", "account", "id", "key", "priority", "color", "colour", "provider", "model", "plan", "price", "rate", "frequency", "schedule", "currency", "license", "licence", "maintainer", "reviewer", "contact", "backend", "frontend", "runtime", "registry", "bucket", "cluster", "environment", "os", "shell", "terminal", "formatter", "linter", "indentation", "style", "target", "endpoint", "capacity", "quota", "threshold", "ttl", "interval", "retention", "age", "height", "weight", "employer", "company", "favorite", "favourite", "hobby", "nationality", "partner", "wife", "husband", "dog", "cat", "pet", "car", "password", "sprint", "milestone", "goal", "estimate", "cost", "length", "width", "count", "number", "level", "severity", "encoding", "charset", "protocol", "nome", "versao", "porta", "ramo", "prazo", "dono", "lider", "gerente", "chefe", "banco", "editor", "linguagem", "regiao", "limite", "tamanho", "orcamento", "tema", "formato", "padrao", "endereco", "telefone", "aniversario", "capital", "cidade", "fuso", "cargo", "salario", "data", "dia", "hora", "reuniao", "servidor", "dominio", "caminho", "pasta", "prioridade", "cor", "provedor", "modelo", "plano", "preco", "licenca", "idade", "altura", "peso", "empresa"]
+ATTRIBUTES = word_set(
+    """
+    name version port url uri branch deadline owner lead leader manager boss database db editor ide framework language
+    region limit timeout size budget status theme format convention default address email phone birthday capital city
+    timezone title role salary date day time meeting standup release host hostname domain path directory folder
+    username account id key priority color colour provider model plan price rate frequency schedule currency license
+    licence maintainer reviewer contact backend frontend runtime registry bucket cluster environment os shell terminal
+    formatter linter indentation style target endpoint capacity quota threshold ttl interval retention age height
+    weight employer company favorite favourite hobby nationality partner wife husband dog cat pet car password sprint
+    milestone goal estimate cost length width count number level severity encoding charset protocol nome versao porta
+    ramo prazo dono lider gerente chefe banco linguagem regiao limite tamanho orcamento tema formato padrao
+    endereco telefone aniversario cidade fuso cargo salario data dia hora reuniao servidor dominio caminho
+    pasta prioridade cor provedor modelo plano preco licenca idade altura peso empresa
+    """
 )
 """Nouns with one value at a time."""
 
-CLASSES: dict[str, frozenset[str]] = {
-    name: frozenset(words.split())
-    for name, words in {
-        "indentation": "tabs tab spaces space espacos espaco tabulacoes",
-        "theme": "dark light escuro claro",
-        "editor": "vim neovim nvim emacs vscode vs-code code helix zed sublime intellij pycharm webstorm goland nano",
-        "js-packages": "npm pnpm yarn bun",
-        "py-packages": "poetry pipenv uv pdm conda hatch pip",
-        "database": "postgres postgresql mysql mariadb sqlite oracle mssql cockroachdb mongodb mongo dynamodb",
-        "shell": "bash zsh fish powershell nushell",
-        "os": "linux macos windows ubuntu debian fedora arch nixos",
-        "browser": "firefox chrome safari brave edge",
-        "py-tests": "pytest unittest nose",
-        "js-tests": "jest vitest mocha jasmine",
-        "e2e-tests": "cypress playwright selenium puppeteer",
-        "bundler": "webpack vite rollup parcel esbuild turbopack",
-        "ci": "jenkins circleci travis github-actions actions gitlab-ci drone buildkite",
-        "forge": "github gitlab bitbucket gitea codeberg",
-        "cloud": "aws gcp azure heroku vercel netlify render digitalocean fly.io fly hetzner",
-        "orchestrator": "kubernetes nomad swarm ecs",
-        "frontend": "react vue svelte angular solid",
-        "py-web": "django flask fastapi starlette",
-        "state": "redux zustand mobx recoil",
-        "css": "tailwind bootstrap bulma sass",
-        "formatter": "black ruff yapf prettier biome",
-        "verbosity": "concise short brief terse detailed verbose long conciso concisas curtas detalhadas longas",
-        "formality": "formal informal casual",
-        "units": "metric imperial celsius fahrenheit",
-        "branching": "rebase merge squash",
-        "quotes": "single double simples duplas",
-        "naming": "snake_case camelcase kebab-case pascalcase",
-        "marital": "married single divorced engaged widowed casado solteiro divorciado noivo casada solteira divorciada",
-        "diet": "vegan vegetarian omnivore pescatarian vegano vegetariano vegana vegetariana",
-    }.items()
-}
+NEUTRAL = ATTRIBUTES | word_set("mode tool tools modo ferramenta main default principal padrao with as mainly machine")
+"""Words beside a value that do not narrow what it is a value of."""
+
+CLASSES = word_table(
+    """
+    indentation: tabs tab spaces space espacos espaco tabulacoes
+    theme: dark light escuro claro
+    editor: vim neovim nvim emacs vscode vs-code helix zed sublime intellij pycharm webstorm goland nano
+    js-packages: npm pnpm yarn bun
+    py-packages: poetry pipenv uv pdm conda hatch pip
+    database: postgres postgresql mysql mariadb sqlite oracle mssql cockroachdb mongodb mongo dynamodb
+    shell: bash zsh fish powershell nushell
+    os: linux macos windows ubuntu debian fedora arch nixos
+    browser: firefox chrome safari brave edge
+    py-tests: pytest unittest nose
+    js-tests: jest vitest mocha jasmine
+    e2e-tests: cypress playwright selenium puppeteer
+    bundler: webpack vite rollup parcel esbuild turbopack
+    ci: jenkins circleci travis github-actions gitlab-ci drone buildkite
+    forge: github gitlab bitbucket gitea codeberg
+    cloud: aws gcp azure heroku vercel netlify render digitalocean fly.io hetzner
+    orchestrator: kubernetes nomad swarm ecs
+    frontend: react vue svelte angular solid
+    py-web: django flask fastapi starlette
+    state: redux zustand mobx recoil
+    css: tailwind bootstrap bulma sass
+    formatter: black ruff yapf prettier biome
+    verbosity: concise short brief terse detailed verbose long conciso concisas curtas detalhadas longas
+    formality: formal informal casual
+    units: metric imperial celsius fahrenheit
+    branching: rebase merge squash
+    quotes: single double simples duplas
+    naming: snake_case camelcase kebab-case pascalcase
+    marital: married single divorced engaged widowed casado solteiro divorciado noivo casada solteira divorciada
+    diet: vegan vegetarian omnivore pescatarian vegano vegetariano vegana vegetariana
+    """
+)
 """Things of which one is used or preferred at a time."""
 
-CLASS_OF = {word: name for name, words in CLASSES.items() for word in words}
+CLASS_OF = {word: name for name, members in CLASSES.items() for word in members}
+
+KINDS = word_table(
+    """
+    weekday: monday mondays tuesday tuesdays wednesday wednesdays thursday thursdays friday fridays saturday saturdays
+    weekday: sunday sundays segunda segundas terca tercas quarta quartas quinta quintas sexta sextas sabado domingo
+    month: january february march april june july august september october november december janeiro fevereiro abril
+    month: maio junho julho agosto setembro outubro novembro dezembro
+    colour: red green blue yellow orange purple pink black white grey gray brown vermelho verde azul amarelo laranja
+    colour: roxo rosa preto branco cinza marrom
+    language: english portuguese spanish french german italian japanese chinese korean russian dutch polish ingles
+    language: portugues espanhol frances alemao italiano japones chines coreano russo
+    rhythm: daily weekly biweekly monthly quarterly yearly hourly nightly diario semanal mensal trimestral anual
+    part-of-day: morning mornings afternoon afternoons evening evenings night manha tarde noite
+    """
+)
+"""Values of one kind: in two statements of otherwise the same words, one takes the place of the other."""
+
+KIND_OF = {word: name for name, members in KINDS.items() for word in members} | CLASS_OF

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, TypeAdapter, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, TypeAdapter, ValidationError
 
 from chatls_core.memory import merges
 from chatls_core.memory.identity import episode_id, fact_id
@@ -85,8 +85,8 @@ class SideFile(LenientRecord):
     """``memory_details.json``: provenance and flags per item id, and removed list items (spec/memory.md §18.1)."""
 
     schema_version: int = 1
-    items: dict[str, Details] = {}
-    list_tombstones: dict[str, dict[str, Time]] = {}
+    items: dict[str, Details] = Field(default_factory=dict)
+    list_tombstones: dict[str, dict[str, Time]] = Field(default_factory=dict)
 
 
 class HistoryFile(LenientRecord):
@@ -145,7 +145,9 @@ def mend(model: type[M], tree: object) -> M | None:
     return None
 
 
-def _mend_list(model: type[M], settle: Callable[[tuple[M, ...]], tuple[M, ...]]) -> Callable[[object], tuple[M, ...] | None]:
+def _mend_list(
+    model: type[M], settle: Callable[[tuple[M, ...]], tuple[M, ...]]
+) -> Callable[[object], tuple[M, ...] | None]:
     def salvage(tree: object) -> tuple[M, ...] | None:
         if not isinstance(tree, list):
             return None
@@ -199,8 +201,18 @@ class Stores:
     def all(self) -> tuple[JsonStore[Any], ...]:
         """Every store, for health reports and key rotation."""
         return (
-            self.facts, self.tombstones, self.archive, self.episodes, self.topics, self.projects, self.profile,
-            self.usage, self.side, self.history, self.undo, self.compactor,
+            self.facts,
+            self.tombstones,
+            self.archive,
+            self.episodes,
+            self.topics,
+            self.projects,
+            self.profile,
+            self.usage,
+            self.side,
+            self.history,
+            self.undo,
+            self.compactor,
         )
 
     def problems(self) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from chatls_core.memory.records import EPOCH, SourceKind
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Who said something: ``time`` is the message's own time (``None``: now). ``session``/``message`` are ids or empty."""
+    """Who said something: ``time`` is the message's own (``None``: now), ``session``/``message`` ids or empty."""
 
     kind: SourceKind = "user"
     session: str = ""

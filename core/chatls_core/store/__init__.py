@@ -8,6 +8,7 @@ from chatls_core.store.codec import PLAIN, Codec, UnopenableError
 from chatls_core.store.file_system import FILE_MODE, FOLDER_MODE, REAL, FileSystem, LockTimeoutError, Signature
 from chatls_core.store.json_lines import JournalPage, JsonLines
 from chatls_core.store.json_store import JsonStore, StoreReadOnlyError
+from chatls_core.store.sealing import codec_for
 
 __all__ = [
     "FILE_MODE",
@@ -25,5 +26,6 @@ __all__ = [
     "StoreReadOnlyError",
     "UnopenableError",
     "atomic_write_bytes",
+    "codec_for",
     "system_clock",
 ]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from chatls_core.store.codec import PLAIN, Codec, UnopenableError
+from chatls_core.store.codec import PLAIN, SEALED_PREFIX, Codec, UnopenableError
 from chatls_core.store.file_system import FILE_MODE, REAL, FileSystem
 
 logger = logging.getLogger(__name__)
@@ -55,9 +55,11 @@ class JsonLines:
                 return signature.size if signature else 0
             if signature is None:
                 self._fs.make_folder(self.path.parent)
-            torn = signature is not None and signature.size > 0 and self._fs.read(
-                self.path, signature.size - 1, 1
-            ) != b"\n"
+            torn = (
+                signature is not None
+                and signature.size > 0
+                and self._fs.read(self.path, signature.size - 1, 1) != b"\n"
+            )
             # A killed writer may have left half a line: closing it first keeps our own records whole.
             return self._fs.append(self.path, (b"\n" if torn else b"") + b"".join(lines), self._mode)
 
@@ -96,7 +98,7 @@ class JsonLines:
         except ValueError:
             return None
         except UnopenableError:
-            if line.lstrip()[:1] == b"{":
-                return None
-            raise
+            if line.startswith(SEALED_PREFIX):
+                raise
+            return None
         return record if isinstance(record, dict) else None

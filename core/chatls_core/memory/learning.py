@@ -1,0 +1,291 @@
+"""What a conversation leaves behind besides facts: episodes, topics, projects, habits (spec/memory.md §6, §7).
+
+The background worker and the import write through here. Items that were forgotten stay forgotten: a copy that another
+process still holds is older than its tombstone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+from chatls_core.memory import merges
+from chatls_core.memory.identity import episode_id
+from chatls_core.memory.records import Details, Episode, ErrorPattern, Fact, Origin, Project, Topic, Usage
+from chatls_core.memory.stores import Stores
+from chatls_core.memory.views import Source
+from chatls_core.store import Clock
+from chatls_core.text import tokenizer
+from chatls_core.text.cut import by_bytes
+from chatls_core.text.redaction import redact
+
+MAX_EPISODES = 2000
+TOPIC_SUMMARY_BYTES = 240
+MAX_ERRORS = 50
+_TICK = timedelta(microseconds=1)
+_STATUSES = {
+    **dict.fromkeys(("active", "ativo", "ativa"), "active"),
+    **dict.fromkeys(("paused", "pausado", "pausada"), "paused"),
+    **dict.fromkeys(("completed", "done", "concluido", "concluído", "concluida", "concluída"), "completed"),
+}
+
+M = TypeVar("M")
+
+
+def _line(text: str) -> str:
+    return redact(" ".join(text.split()))
+
+
+class Learning:
+    """Writes episodes, topics, projects and usage. Thread-safe."""
+
+    def __init__(self, stores: Stores, clock: Clock) -> None:
+        self._stores = stores
+        self._clock = clock
+
+    # Reading: what is on disk without what was forgotten
+
+    def episodes(self) -> tuple[Episode, ...]:
+        """Episodes, oldest first."""
+        gone = self._gone("episode")
+        return _living(self._stores.episodes.read(), lambda e: (e.id, e.created_at), gone)
+
+    def topics(self) -> tuple[Topic, ...]:
+        """Topics, most mentioned first."""
+        gone = self._gone("topic")
+        return _living(self._stores.topics.read(), lambda t: (f"topic:{t.name}", t.last_seen), gone)
+
+    def projects(self) -> tuple[Project, ...]:
+        """Projects, most recently active first."""
+        gone = self._gone("project")
+        return _living(self._stores.projects.read(), lambda p: (f"project:{p.name.lower()}", p.last_active), gone)
+
+    def _gone(self, kind: str) -> Mapping[str, datetime]:
+        return self._stores.side.read().list_tombstones.get(kind, {})
+
+    # Writing
+
+    def episode(
+        self, summary: str, *, outcome: str, refs: Sequence[str], project: str, date: datetime, source: Source
+    ) -> tuple[str, bool]:
+        """Record finished work; returns its id and whether it is new. Raises :class:`ValueError` if blank."""
+        summary = _line(summary)
+        if not summary:
+            raise ValueError("An episode needs a summary.")
+        new_id = episode_id(date, project, summary)
+        gone = self._gone("episode").get(new_id)
+        now = self._clock()
+        episode = Episode(
+            id=new_id,
+            date=date,
+            project=project,
+            summary=summary,
+            outcome=_line(outcome),
+            refs=tuple(dict.fromkeys(_line(r) for r in refs if r.strip())),
+            source="user" if source.kind in ("user", "correction") else "extraction",
+            created_at=max(now, gone + _TICK) if gone else now,
+        )
+        self._note_origin(new_id, source, now)
+
+        def change(disk: tuple[Episode, ...]) -> tuple[tuple[Episode, ...], bool]:
+            known = merges.episodes_by_id(disk)
+            added = new_id not in known
+            if not added:
+                old = known[new_id]
+                episode_refs = tuple(dict.fromkeys((*old.refs, *episode.refs)))
+                newer = old.model_copy(update={"outcome": old.outcome or episode.outcome, "refs": episode_refs})
+                if newer == old:
+                    return disk, False
+                known[new_id] = newer
+            else:
+                known[new_id] = episode
+            return merges.sort_episodes(known.values())[-MAX_EPISODES:], added
+
+        return new_id, self._stores.episodes.update(change)
+
+    def note_topics(
+        self, topics: Mapping[str, str], *, facts: Iterable[Fact], time: datetime
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Count a mention of each topic (name → summary, may be empty) and link it to the facts that speak of it.
+
+        Returns ``(new names, names seen again)``.
+        """
+        wanted = {n: s for name, s in topics.items() if len(n := name.strip().strip("-•*# ").strip()) >= 2}
+        if not wanted:
+            return (), ()
+        links = topic_links(wanted, facts)
+
+        def change(disk: tuple[Topic, ...]) -> tuple[tuple[Topic, ...], tuple[tuple[str, ...], tuple[str, ...]]]:
+            known = merges.topics_by_name(disk)
+            spelled = {n.casefold(): n for n in known}
+            new: list[str] = []
+            again: list[str] = []
+            for name, summary in wanted.items():
+                key = spelled.get(name.casefold(), name)
+                old = known.get(key) or Topic(name=key, mentions=0, first_seen=time, last_seen=time)
+                (again if key in known else new).append(key)
+                summary = by_bytes(_line(summary), TOPIC_SUMMARY_BYTES)
+                newest = time >= old.last_seen
+                known[key] = old.model_copy(
+                    update={
+                        "mentions": old.mentions + 1,
+                        "last_seen": max(time, old.last_seen),
+                        "first_seen": min(time, old.first_seen) if old.mentions else time,
+                        "summary": summary if summary and (newest or not old.summary) else old.summary,
+                        "related_fact_ids": merges.fold_union(old.related_fact_ids, tuple(sorted(links[name]))),
+                    }
+                )
+            return merges.sort_topics(known.values()), (tuple(new), tuple(again))
+
+        result = self._stores.topics.update(change)
+        self._lift("topic", {f"topic:{n}" for n in (*result[0], *result[1])})
+        return result
+
+    def note_project(self, fields: Mapping[str, str], *, time: datetime) -> tuple[str, bool] | None:
+        """Add to what is known of a project; ``fields`` as in spec/memory.md §6.2, with or without ``project_``.
+
+        Returns its name and whether anything changed; ``None`` without a name.
+        """
+        given = {k.strip().lower().removeprefix("project_"): _line(v) for k, v in fields.items()}
+        name = given.get("name", "").strip().lower()
+        if not name:
+            return None
+        status = given.get("status", "")
+        status = _STATUSES.get(status.lower(), status)
+        technologies = tuple(t.strip() for t in re.split(r"[,;|]", given.get("technologies", "")) if t.strip())
+
+        def change(disk: tuple[Project, ...]) -> tuple[tuple[Project, ...], bool]:
+            known = merges.projects_by_name(disk)
+            old = known.get(name) or Project(name=name)
+            folded = {t.casefold() for t in old.technologies}
+            new = old.model_copy(
+                update={
+                    "path": given.get("path") or old.path,
+                    "description": given.get("description") or old.description,
+                    "status": status or old.status,
+                    "technologies": (*old.technologies, *(t for t in technologies if t.casefold() not in folded)),
+                }
+            )
+            if name in known and new == old:
+                return disk, False
+            known[name] = new.model_copy(update={"last_active": max(time, old.last_active)})
+            return merges.sort_projects(known.values()), True
+
+        changed = self._stores.projects.update(change)
+        self._lift("project", {f"project:{name}"})
+        return name, changed
+
+    def note_use(
+        self,
+        *,
+        messages: int = 0,
+        feature: str = "",
+        session_seconds: float | None = None,
+        started: bool = False,
+        error: str = "",
+        hour: int | None = None,
+    ) -> None:
+        """Count use (spec/memory.md §6.3): messages by local hour (0-23) and feature, sessions, recurring errors."""
+        now = self._clock()
+
+        def change(disk: Usage) -> tuple[Usage, None]:
+            hours = [*disk.hour_distribution, *(0,) * (24 - len(disk.hour_distribution))]
+            if hour is not None:
+                hours[hour % 24] += messages
+            features = dict(disk.feature_usage)
+            if feature:
+                features[feature] = features.get(feature, 0) + max(messages, 1)
+            count = disk.session_count + (1 if started else 0)
+            average = disk.avg_session_secs
+            if session_seconds is not None and count:
+                average += (session_seconds - average) / count
+            return disk.model_copy(
+                update={
+                    "session_count": count,
+                    "total_messages": disk.total_messages + messages,
+                    "avg_session_secs": average,
+                    "hour_distribution": tuple(hours),
+                    "feature_usage": features,
+                    "common_errors": _with_error(disk.common_errors, error, now),
+                    "last_session": now if started or session_seconds is not None else disk.last_session,
+                }
+            ), None
+
+        self._stores.usage.update(change)
+
+    def _lift(self, kind: str, keys: set[str]) -> None:
+        """What is learned anew is no longer forgotten."""
+        if keys & self._gone(kind).keys():
+            self._stores.side.update(
+                lambda s: (
+                    s.model_copy(
+                        update={
+                            "list_tombstones": {
+                                **s.list_tombstones,
+                                kind: {k: t for k, t in s.list_tombstones.get(kind, {}).items() if k not in keys},
+                            }
+                        }
+                    ),
+                    None,
+                )
+            )
+
+    def _note_origin(self, item_id: str, source: Source, now: datetime) -> None:
+        origin = Origin(kind=source.kind, session=source.session, message=source.message, time=source.time or now)
+
+        self._stores.side.update(
+            lambda s: (
+                s.model_copy(
+                    update={
+                        "items": {
+                            **s.items,
+                            item_id: merges.details(s.items.get(item_id) or Details(), Details(sources=(origin,))),
+                        }
+                    }
+                ),
+                None,
+            )
+        )
+
+
+def _with_error(known: tuple[ErrorPattern, ...], error: str, now: datetime) -> tuple[ErrorPattern, ...]:
+    text = by_bytes(_line(error), 100, "")
+    if not text:
+        return known
+    head = by_bytes(text, 50, "")
+    found = list(known)
+    for position, old in enumerate(found):
+        if head in old.pattern:
+            found[position] = old.model_copy(update={"count": old.count + 1, "last_seen": now})
+            break
+    else:
+        found.append(ErrorPattern(pattern=text, count=1, last_seen=now))
+    return tuple(sorted(found, key=lambda e: (-e.count, e.pattern))[:MAX_ERRORS])
+
+
+def topic_links(topics: Iterable[str], facts: Iterable[Fact]) -> dict[str, set[str]]:
+    """Which facts speak of which topic: all words of the topic's name occur in the fact (§18.1 row 30)."""
+    wanted = {name: {tokenizer.stem(w.folded, "en") for w in tokenizer.topic_words(name)} for name in topics}
+    links: dict[str, set[str]] = {name: set() for name in wanted}
+    for fact in facts:
+        stems = set(tokenizer.terms(fact.content, "en"))
+        for name, needed in wanted.items():
+            if needed and needed <= stems:
+                links[name].add(fact.id)
+    return links
+
+
+def _living(
+    items: tuple[M, ...], key: Callable[[M], tuple[str, datetime]], gone: Mapping[str, datetime]
+) -> tuple[M, ...]:
+    """Items that were not forgotten since."""
+    if not gone:
+        return items
+
+    def alive(item: M) -> bool:
+        item_id, time = key(item)
+        return item_id not in gone or time >= gone[item_id]
+
+    return tuple(i for i in items if alive(i))
