@@ -1,4 +1,4 @@
-"""Where the server writes what it does: a rotating file, and the editor's log for what matters. Never standard output."""
+"""Where the server writes what it does: a rotating file, and the editor's log for what matters; never stdout."""
 
 from __future__ import annotations
 

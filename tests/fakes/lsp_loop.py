@@ -10,7 +10,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-from chatls_server.lsp.handlers import HandlerModules
 from chatls_server.lsp.registry import Registry
 from chatls_server.lsp.server import ChatServer
 from tests.fakes.lsp_client import LspClient
@@ -19,7 +18,9 @@ from tests.fakes.lsp_client import LspClient
 class LoopClient(LspClient):
     """See the module. ``registry`` holds the handlers of the test; the product's own are not loaded."""
 
-    def __init__(self, *, home: Path, registry: Registry | None = None, agent_factory: Any = None, **options: Any) -> None:
+    def __init__(
+        self, *, home: Path, registry: Registry | None = None, agent_factory: Any = None, **options: Any
+    ) -> None:
         super().__init__(home=home, **options)
         self._registry = registry or Registry()
         self._agent_factory = agent_factory
@@ -33,7 +34,6 @@ class LoopClient(LspClient):
         self.server = ChatServer(
             environment,
             registry=self._registry,
-            handler_modules=HandlerModules(()),
             agent_factory=self._agent_factory,
         )
         self.server.protocol.connect(self)

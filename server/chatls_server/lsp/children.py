@@ -56,11 +56,12 @@ def _parents() -> dict[int, int]:
 
 def _parents_from_proc() -> dict[int, int]:
     parents: dict[int, int] = {}
-    for name in os.listdir("/proc"):
+    for folder in Path("/proc").iterdir():
+        name = folder.name
         if not name.isdigit():
             continue
         try:
-            stat = Path("/proc", name, "stat").read_bytes()
+            stat = (folder / "stat").read_bytes()
         except OSError:
             continue
         # The command's name stands in parentheses and may itself hold any character.

@@ -74,7 +74,7 @@ class Confinement:
     def check(self, path: Path, *, write: bool = False) -> Path:
         """The real path, if a model may go there; raises :class:`HostError` (``SENSITIVE`` or ``OUTSIDE``)."""
         real = Path(os.path.realpath(path))
-        if self._sensitive(real) or self._sensitive(Path(os.path.abspath(path))):
+        if self._sensitive(real) or self._sensitive(path.absolute()):
             raise HostError(HostErrorKind.SENSITIVE, f"{path} may hold secrets and is never read or changed.")
         allowed = self._roots if write else (*self._roots, *self._extra)
         if not any(real.is_relative_to(root) for root in allowed):

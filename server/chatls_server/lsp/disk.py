@@ -33,7 +33,7 @@ def replace_file(path: Path, data: bytes) -> None:
 
 
 def create_file(path: Path, data: bytes) -> list[Path]:
-    """Make a new file with the user's default mode, and its folders; returns the folders that were made, outermost first.
+    """Make a new file with the user's default mode, and its folders; returns those that were made, outermost first.
 
     Raises :class:`FileExistsError` when it exists, other :class:`OSError` with nothing left behind.
     """

@@ -1,7 +1,7 @@
 """The documents the editor has open, as the user sees them.
 
-Text is kept as lines, so that a key stroke in a file of 10 MB costs microseconds; the whole text is joined when somebody
-asks for it.
+Text is kept as lines, so that a key stroke in a file of 10 MB costs microseconds; the whole text is joined when
+somebody asks for it.
 """
 
 from __future__ import annotations

@@ -1,51 +1,94 @@
-"""The modules that answer custom messages, imported after ``initialize`` has been answered and never on the event loop.
+"""Which module answers which custom message. Modules are imported at the first use, so that starting stays fast.
 
-``chat`` and everything called ``commands…`` in this package register themselves; what they import (the whole core) would
-otherwise make every start of the editor wait.
+``initialize`` announces every command listed here; a test holds this table against the modules.
 """
 
 from __future__ import annotations
 
 import asyncio
 import importlib
-import logging
-import pkgutil
-import time
+from typing import TYPE_CHECKING, Any
 
-logger = logging.getLogger(__name__)
+from chatls_server.lsp.protocol.chat import ChatParams
+from chatls_server.lsp.protocol.commands import COMMANDS
+from chatls_server.lsp.registry import Endpoint, Registry
 
-PACKAGE = "chatls_server.lsp"
+if TYPE_CHECKING:
+    from chatls_server.lsp.server import ChatServer
+
+CHAT = "chatls/chat"
+
+MODULES: dict[str, tuple[str, ...]] = {
+    "chat": ("chat.send",),
+    "completing": ("chat.complete",),
+    "commands_memory": (
+        "memory.remember",
+        "memory.recall",
+        "memory.forget",
+        "memory.undo",
+        "memory.profile",
+        "memory.facts",
+        "memory.edit",
+        "memory.pin",
+        "memory.sensitive",
+        "memory.why",
+        "memory.timeline",
+        "memory.topics",
+        "memory.projects",
+        "memory.stats",
+        "memory.longterm",
+        "memory.list",
+        "memory.map",
+        "memory.daily",
+        "memory.neighbors",
+        "memory.graph",
+        "memory.compact",
+        "memory.export",
+        "memory.import",
+    ),
+    "commands_session": (
+        "session.new",
+        "session.list",
+        "session.save",
+        "session.load",
+        "session.fork",
+        "session.rename",
+        "session.delete",
+        "session.search",
+        "session.rewind",
+        "session.events",
+    ),
+    "commands_workspace": (
+        "instructions.show",
+        "instructions.reload",
+        "prompt.show",
+        "provider.list",
+        "provider.switch",
+        "cost.show",
+        "config.show",
+        "policy.show",
+        "policy.set",
+        "edits.undo",
+        "doctor.show",
+    ),
+}
 
 
-class HandlerModules:
-    """Imports the modules once, in a thread; one that fails is logged and does not take the others with it."""
-
-    def __init__(self, names: tuple[str, ...] | None = None) -> None:
-        self._names = names
-        self._loading: asyncio.Task[None] | None = None
-
-    @property
-    def loaded(self) -> bool:
-        """Whether all modules have been imported."""
-        return self._loading is not None and self._loading.done()
-
-    async def load(self) -> None:
-        """Wait until the modules have been imported."""
-        if self._loading is None:
-            self._loading = asyncio.ensure_future(asyncio.to_thread(self._import))
-        await asyncio.shield(self._loading)
-
-    def _import(self) -> None:
-        began = time.monotonic()
-        for name in self._names if self._names is not None else _module_names():
-            try:
-                importlib.import_module(name)
-            except Exception:
-                logger.exception("The module %s cannot be used", name)
-        logger.debug("Handlers were imported in %.2f s", time.monotonic() - began)
+def declare(registry: Registry) -> None:
+    """Announce every handler of :data:`MODULES`; its module takes its place at the first call."""
+    importlib.import_module("chatls_server.lsp.watching")  # registers its hooks
+    registry.requests.setdefault(CHAT, Endpoint(CHAT, ChatParams, _first_call(registry, CHAT, "chat"), declared=True))
+    for module, names in MODULES.items():
+        for short in names:
+            name = f"chatls.{short}"
+            handler = _first_call(registry, name, module)
+            registry.commands.setdefault(name, Endpoint(name, COMMANDS[name][0], handler, declared=True))
 
 
-def _module_names() -> list[str]:
-    package = importlib.import_module(PACKAGE)
-    names = [module.name for module in pkgutil.iter_modules(package.__path__)]
-    return [f"{PACKAGE}.{name}" for name in names if name == "chat" or name.startswith("commands")]
+def _first_call(registry: Registry, name: str, module: str) -> Any:
+    async def call(server: ChatServer, params: Any) -> object:
+        await asyncio.to_thread(importlib.import_module, f"chatls_server.lsp.{module}")
+        endpoint = registry.requests[name] if name in registry.requests else registry.commands[name]
+        return await endpoint.handler(server, params)
+
+    return call

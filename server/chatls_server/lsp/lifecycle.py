@@ -12,7 +12,6 @@ from chatls_server.lsp.capabilities import chatls_capabilities, client_features
 from chatls_server.lsp.errors import ClientError
 from chatls_server.lsp.parent import watch_parent
 from chatls_server.lsp.protocol.base import BadParams, parse
-from chatls_server.lsp.protocol.commands import COMMANDS
 from chatls_server.lsp.protocol.editor import Secrets, TrustChanged
 
 if TYPE_CHECKING:
@@ -70,7 +69,7 @@ class Lifecycle:
             "textDocumentSync": {"openClose": True, "change": 2, "save": {"includeText": False}},
             "notebookDocumentSync": {"notebookSelector": [{"notebook": "*"}], "save": True},
             "executeCommandProvider": {
-                "commands": sorted({*COMMANDS, *server.registry.commands}),
+                "commands": sorted(server.registry.commands),
                 "workDoneProgress": True,
             },
             "workspace": {

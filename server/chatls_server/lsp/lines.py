@@ -1,4 +1,4 @@
-"""Text as LSP sees it: lines end at ``\\n``, ``\\r\\n`` and ``\\r`` only, columns count the negotiated encoding's units.
+"""Text as LSP sees it: lines end at ``\\n``, ``\\r\\n`` and ``\\r`` only, columns count units of an encoding.
 
 ``str.splitlines`` also splits at form feeds and U+2028, where editors do not.
 """

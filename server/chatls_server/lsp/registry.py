@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel
 
@@ -18,14 +18,6 @@ if TYPE_CHECKING:
 P = TypeVar("P", bound=BaseModel)
 Handler = Callable[["ChatServer", P], Awaitable[object]]
 Hook = Callable[..., Awaitable[None]]
-HookName = Literal[
-    "ready",  # (server): `initialized` arrived, settings have been pulled
-    "configuration",  # (server): server.settings changed
-    "secrets",  # (server): server.secrets changed
-    "workspace",  # (server): folders or trust changed
-    "instruction_files_changed",  # (server, paths): saved, created, deleted or renamed, by whomever
-    "exit",  # (server): the process ends; at most 1.5 s for all of them together
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +27,8 @@ class Endpoint:
     name: str
     model: type[BaseModel]
     handler: Callable[[ChatServer, Any], Awaitable[object]]
+    declared: bool = False
+    """Whether the handler only stands for one whose module is imported at the first call."""
 
 
 @dataclass(slots=True)
@@ -44,7 +38,7 @@ class Registry:
     requests: dict[str, Endpoint] = field(default_factory=dict)
     notifications: dict[str, Endpoint] = field(default_factory=dict)
     commands: dict[str, Endpoint] = field(default_factory=dict)
-    hooks: dict[HookName, list[Hook]] = field(default_factory=dict)
+    hooks: dict[str, list[Hook]] = field(default_factory=dict)
 
     def request(self, method: str, model: type[P]) -> Callable[[Handler[P]], Handler[P]]:
         """Register the decorated coroutine for a custom request."""
@@ -58,8 +52,13 @@ class Registry:
         """Register the decorated coroutine for a command of ``workspace/executeCommand``."""
         return self._adder(self.commands, name, model)
 
-    def hook(self, name: HookName) -> Callable[[Hook], Hook]:
-        """Have the decorated coroutine called, with the server first, when ``name`` happens."""
+    def hook(self, name: str) -> Callable[[Hook], Hook]:
+        """Have the decorated coroutine called, with the server first, when ``name`` happens.
+
+        The server calls ``ready`` (`initialized` arrived, settings were pulled), ``configuration``, ``secrets``,
+        ``workspace`` (folders or trust changed), ``instruction_files_changed`` (with the paths) and ``exit`` (at most
+        1.5 s for all of them together); handlers may call names of their own with :meth:`ChatServer.run_hooks`.
+        """
 
         def add(hook: Hook) -> Hook:
             self.hooks.setdefault(name, []).append(hook)
@@ -70,7 +69,7 @@ class Registry:
     @staticmethod
     def _adder(table: dict[str, Endpoint], name: str, model: type[P]) -> Callable[[Handler[P]], Handler[P]]:
         def add(handler: Handler[P]) -> Handler[P]:
-            if name in table:
+            if name in table and not table[name].declared:
                 raise ValueError(f"{name} has a handler already: {table[name].handler!r}")
             table[name] = Endpoint(name, model, handler)
             return handler

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_OWN_PREFIX = "chatls/"
-
 MessageId = int | str
 Call = Callable[[Any], Any]
 
@@ -125,8 +123,9 @@ class ChatProtocol(LanguageServerProtocol):
             raise RpcError(errors.NOT_INITIALIZED, f"{method}: initialize has to come first")
         if method == types.WORKSPACE_EXECUTE_COMMAND:
             return self._execute_command
-        if method.startswith(_OWN_PREFIX):
-            return lambda params: self._custom_request(method, params)
+        endpoint = self._registry.requests.get(method)
+        if endpoint is not None:
+            return self._custom(endpoint)
         handler = self._standard(method)
         if handler is None:
             raise RpcError(errors.METHOD_NOT_FOUND, f"{method} is not supported")
@@ -158,18 +157,19 @@ class ChatProtocol(LanguageServerProtocol):
         if not self._initialize_seen or self._shutdown:
             logger.debug("Notification %s outside a session is dropped", method)
             return
-        call = self._standard(method)
-        if call is None and method.startswith(_OWN_PREFIX):
-            self.in_background(self._custom_notification(method, params), method)
-            return
+        endpoint = self._registry.notifications.get(method)
+        call = self._custom(endpoint) if endpoint is not None else self._standard(method)
         if call is None:
             if not method.startswith("$/"):
                 logger.debug("Notification %s has no handler", method)
             return
         try:
             outcome = call(params)
-        except Exception as problem:
-            _report(method, problem)
+        except (BadParams, RpcError) as problem:
+            logger.warning("%s: %s", method, problem)
+            return
+        except Exception:
+            logger.exception("%s failed inside the server", method)
             return
         if inspect.isawaitable(outcome):
             self.in_background(outcome, method)
@@ -203,18 +203,18 @@ class ChatProtocol(LanguageServerProtocol):
 
     # --- handlers --------------------------------------------------------------------------------------------------
 
-    async def _custom_request(self, method: str, params: Any) -> Any:
-        endpoint = await self._endpoint(self._registry.requests, method)
-        if endpoint is None:
-            raise RpcError(errors.METHOD_NOT_FOUND, f"{method} is not supported")
-        return await endpoint.handler(self._owner, parse(endpoint.model, params, method))
+    def _custom(self, endpoint: Endpoint) -> Call:
+        def call(params: Any) -> Any:
+            return endpoint.handler(self._owner, parse(endpoint.model, params, endpoint.name))
 
-    async def _execute_command(self, params: Any) -> Any:
+        return call
+
+    def _execute_command(self, params: Any) -> Any:
         """Our own, because the library's cannot be cancelled: one object in, one object out."""
         name = params.get("command") if isinstance(params, dict) else None
         if not isinstance(name, str):
             raise BadParams(f"{types.WORKSPACE_EXECUTE_COMMAND}: command: a string was expected")
-        endpoint = await self._endpoint(self._registry.commands, name)
+        endpoint = self._registry.commands.get(name)
         if endpoint is None:
             raise BadParams(f"{types.WORKSPACE_EXECUTE_COMMAND}: command: {name!r} is not known")
         arguments = params.get("arguments")
@@ -222,19 +222,7 @@ class ChatProtocol(LanguageServerProtocol):
             arguments = [{}]
         if not isinstance(arguments, list) or len(arguments) != 1 or not isinstance(arguments[0], dict):
             raise BadParams(f"{name}: arguments: one object was expected")
-        return await endpoint.handler(self._owner, parse(endpoint.model, arguments[0], name))
-
-    async def _endpoint(self, table: dict[str, Endpoint], name: str) -> Endpoint | None:
-        if name not in table:
-            await self._owner.handlers.load()
-        return table.get(name)
-
-    async def _custom_notification(self, method: str, params: Any) -> None:
-        endpoint = await self._endpoint(self._registry.notifications, method)
-        if endpoint is None:
-            logger.debug("Notification %s has no handler", method)
-            return
-        await endpoint.handler(self._owner, parse(endpoint.model, params, method))
+        return endpoint.handler(self._owner, parse(endpoint.model, arguments[0], name))
 
     def _standard(self, method: str) -> Call | None:
         """The handler of a standard LSP method, taking raw parameters."""

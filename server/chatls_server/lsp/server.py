@@ -21,14 +21,13 @@ from pygls.protocol import default_converter
 from chatls_core import host as core
 from chatls_core.config import Settings
 from chatls_server import __version__
-from chatls_server.lsp import errors, lifecycle, synchronization
+from chatls_server.lsp import errors, handlers, lifecycle, synchronization
 from chatls_server.lsp.capabilities import ClientFeatures
 from chatls_server.lsp.documents import Documents
-from chatls_server.lsp.handlers import HandlerModules
 from chatls_server.lsp.host import LspHost
 from chatls_server.lsp.lines import split_lines, to_column, to_units
 from chatls_server.lsp.protocol.base import Position, Range
-from chatls_server.lsp.registry import REGISTRY, HookName, Registry
+from chatls_server.lsp.registry import REGISTRY, Registry
 from chatls_server.lsp.rpc import ChatProtocol
 from chatls_server.lsp.work import WorkDone
 from chatls_server.lsp.workspace import Workspace
@@ -59,11 +58,11 @@ class ChatServer(LanguageServer):
         environment: Mapping[str, str],
         *,
         registry: Registry = REGISTRY,
-        handler_modules: HandlerModules | None = None,
         agent_factory: AgentFactory | None = None,
     ) -> None:
         self.registry = registry
-        self.handlers = handler_modules or HandlerModules()
+        if registry is REGISTRY:
+            handlers.declare(registry)
         self.opened = Workspace(environment)
         self.documents = Documents()
         self.features = ClientFeatures()
@@ -192,10 +191,8 @@ class ChatServer(LanguageServer):
 
     # --- hooks and the end -----------------------------------------------------------------------------------------
 
-    async def run_hooks(self, name: HookName, *arguments: object) -> None:
+    async def run_hooks(self, name: str, *arguments: object) -> None:
         """Call what registered for ``name``; one failure is logged and does not keep the others from running."""
-        if name != "exit":
-            await self.handlers.load()
         for hook in self.registry.hooks.get(name, ()):
             try:
                 await hook(self, *arguments)

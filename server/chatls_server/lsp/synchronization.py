@@ -53,10 +53,9 @@ class Synchronization:
 
     async def _compare(self, document: OpenDocument, path: Path) -> None:
         opened = document.text
-        saved = await asyncio.to_thread(_text_on_disk, path)
+        saved = await asyncio.to_thread(_text_on_disk, path, opened)
         if document.saved is None:
-            # What cannot be decoded here was decoded by the editor, and nobody has changed it yet.
-            document.saved = opened if saved is None and path.exists() else saved
+            document.saved = saved
 
     def text_document_content(self, params: Any) -> dict[str, str]:
         """``workspace/textDocumentContent``: the texts of edits under review."""
@@ -64,11 +63,17 @@ class Synchronization:
         return {"text": self._server.host.proposals.text(uri)}
 
 
-def _text_on_disk(path: Path) -> str | None:
+def _text_on_disk(path: Path, opened: str) -> str | None:
+    """The saved text; ``None`` when there is no file.
+
+    What cannot be decoded here was decoded by the editor, and nobody has changed it yet: ``opened`` it is.
+    """
     from chatls_core.edits.encoding import DecodeError, decode
 
     try:
         return decode(path.read_bytes()).text
+    except FileNotFoundError:
+        return None
     except (OSError, DecodeError) as error:
         logger.debug("%s is not compared with its buffer: %s", path, error)
-        return None
+        return opened

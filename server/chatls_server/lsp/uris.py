@@ -46,7 +46,7 @@ def path_of(uri: str) -> Path | None:
     authority, path = _split_file(uri)
     if "\0" in path:
         return None
-    if authority and authority != "localhost":
+    if authority:
         return Path(f"//{authority}{path}")
     if sys.platform == "win32" and _DRIVE.match(path):
         path = path[1:]
@@ -78,4 +78,5 @@ def _split_file(uri: str) -> tuple[str, str]:
     path = unquote(rest, errors="surrogateescape")
     if _DRIVE.match(path):
         path = path[0] + path[1].lower() + path[2:]
-    return unquote(authority).lower(), path or "/"
+    authority = unquote(authority).lower()
+    return "" if authority == "localhost" else authority, path or "/"

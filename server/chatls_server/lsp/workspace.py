@@ -28,14 +28,10 @@ class Workspace:
         self._options: Mapping[str, Any] = {}
         self._pulled: list[Mapping[str, Any] | None] = []
         self._warned: set[str] = set()
+        self.warnings: tuple[str, ...] = ()
         self.environment: dict[str, str] = self._process_environment
         self.settings = Settings()
         self.by_folder: dict[Path, Settings] = {}
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """What was wrong with settings so far, one sentence each."""
-        return tuple(sorted(self._warned))
 
     @property
     def roots(self) -> tuple[Path, ...]:
@@ -99,7 +95,8 @@ class Workspace:
         self.by_folder = {path: resolve(pulled) for path, pulled in zip(self.roots, self._pulled[:-1], strict=False)}
         if len(self.by_folder) == 1:
             self.settings = next(iter(self.by_folder.values()))
-        fresh = [problem for problem in dict.fromkeys(problems) if problem not in self._warned]
+        self.warnings = tuple(dict.fromkeys(problems))
+        fresh = [problem for problem in self.warnings if problem not in self._warned]
         self._warned.update(fresh)
         return fresh
 

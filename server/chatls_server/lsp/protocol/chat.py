@@ -54,8 +54,8 @@ class ChatParams(Wire):
     text: str
     session_id: str | None = None
     mode: Mode | None = None
-    mentions: list[Mention] = []
-    images: list[Image] = []
+    mentions: list[Mention] = Field(default_factory=list)
+    images: list[Image] = Field(default_factory=list)
     active_document: ActiveDocument | None = None
     model: str | None = None
     steer: bool = Field(False, description="Feed the text into the running turn instead of queueing it.")
@@ -96,7 +96,7 @@ class ChatResult(Wire):
     text: str
     stop_reason: StopReason
     usage: UsageWire
-    edits: list[ChatEdit] = []
+    edits: list[ChatEdit] = Field(default_factory=list)
 
 
 class ErrorData(Wire):
@@ -188,10 +188,10 @@ class ContextEvent(EventBase):
     """What rode along with the question."""
 
     kind: Literal["context"]
-    rules: list[ContextItemWire] = []
-    files: list[ContextItemWire] = []
-    facts: list[ContextItemWire] = []
-    skills: list[ContextItemWire] = []
+    rules: list[ContextItemWire] = Field(default_factory=list)
+    files: list[ContextItemWire] = Field(default_factory=list)
+    facts: list[ContextItemWire] = Field(default_factory=list)
+    skills: list[ContextItemWire] = Field(default_factory=list)
 
 
 class TextEvent(EventBase):
@@ -217,7 +217,7 @@ class ToolStartEvent(EventBase):
     label: str
     tool_kind: str = Field(description="read, edit, delete, move, search, execute, think, fetch or other")
     input: dict[str, Any]
-    locations: list[LocationWire] = []
+    locations: list[LocationWire] = Field(default_factory=list)
 
 
 class ToolEndEvent(EventBase):
@@ -236,7 +236,7 @@ class EditEvent(EventBase):
     kind: Literal["edit"]
     call_id: str
     uri: str
-    hunks: list[HunkWire] = []
+    hunks: list[HunkWire] = Field(default_factory=list)
     status: str = Field(description="proposed, applied, rejected or failed")
     syntax_errors: list[SyntaxProblemWire] | None = None
     reason: str | None = None

@@ -26,7 +26,7 @@ class ChatSendArgs(Wire):
     text: str
     mode: Mode | None = None
     session_id: str | None = None
-    mentions: list[Mention] = []
+    mentions: list[Mention] = Field(default_factory=list)
     active_document: ActiveDocument | None = None
     model: str | None = None
 

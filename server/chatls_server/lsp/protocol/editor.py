@@ -162,9 +162,9 @@ class InstructionsChanged(Wire):
 class MemoryChanged(Wire):
     """Memory was written to."""
 
-    added: list[str] = []
-    changed: list[str] = []
-    removed: list[str] = []
+    added: list[str] = Field(default_factory=list)
+    changed: list[str] = Field(default_factory=list)
+    removed: list[str] = Field(default_factory=list)
     undo_token: str | None = None
 
 
