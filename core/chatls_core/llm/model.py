@@ -25,12 +25,14 @@ class ModelInfo:
     """Facts about a model. ``window`` and ``max_output`` are tokens.
 
     ``known`` is False when the catalogue has never heard of the model, so that ``window`` is the provider's stated
-    default; ``prices`` is ``None`` when nobody knows them.
+    default; ``prices`` is ``None`` when nobody knows them. ``tools`` says whether tools may be offered; without
+    ``native_tools`` they go through an enforced answer shape (``emulation.py``).
     """
 
     window: int
     max_output: int | None = None
     tools: bool = True
+    native_tools: bool = True
     images: bool = False
     reasoning: bool = False
     prices: Prices | None = None

@@ -3,29 +3,33 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from pathlib import Path
 from types import MappingProxyType
 
-from chatls_core.config import OFF_WORDS, ProviderOverride, Settings, data_folder
+from chatls_core.config import OFF_WORDS, Settings, data_folder
+from chatls_core.llm.access import Access, AccessRules
 from chatls_core.llm.backend import Backend, Listed
 from chatls_core.llm.catalogue import Catalogue
 from chatls_core.llm.chain import Candidate, ChainModel, CoolDowns, RetryRules, Sleep
-from chatls_core.llm.endpoint import Endpoint, checked_url, is_loopback
+from chatls_core.llm.emulation import EmulatedTools
+from chatls_core.llm.endpoint import Endpoint, is_loopback
 from chatls_core.llm.events import ModelError
+from chatls_core.llm.keychain import Keychain
+from chatls_core.llm.listings import FRESH, ListingCache
 from chatls_core.llm.messages import ModelRequest
 from chatls_core.llm.model import Model, ModelInfo
 from chatls_core.llm.registry import ProviderSpec, find, providers
 from chatls_core.llm.secret import Secret
+from chatls_core.store.clock import system_clock
 
 log = logging.getLogger(__name__)
 
-_FIRST_BYTE_FACTOR = 4
-"""A model on this machine may have to be loaded and to read the whole prompt before its first byte."""
-
+_PROBE_SECONDS = 3.0
+_LISTING_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class ModelStatus:
@@ -53,14 +57,6 @@ class ProviderStatus:
     models: tuple[ModelStatus, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Access:
-    """How a provider is reached now, or why it is not."""
-
-    endpoint: Endpoint | None
-    reason: str
-
-
 class Models:
     """All providers as they are configured. One per process; safe on the event loop.
 
@@ -75,7 +71,9 @@ class Models:
         secrets: Mapping[str, str] = MappingProxyType({}),
         *,
         home: Path | None = None,
+        keychain: Keychain | None = None,
         sleep: Sleep = asyncio.sleep,
+        clock: Callable[[], datetime] = system_clock,
     ) -> None:
         self._environment = dict(environment)
         self._home = home or data_folder(environment)
@@ -83,10 +81,12 @@ class Models:
         self._catalogue = Catalogue(self._home / "models.toml")
         self._backends: dict[str, tuple[Endpoint, Backend]] = {}
         self._retired: list[Backend] = []
-        self._keychain: dict[str, Secret] = {}
+        self._keychain = keychain
+        self._kept_keys: Mapping[str, Secret] = {}
+        self._listings = ListingCache(self._home)
+        self._clock = clock
         self._running: dict[str, tuple[Listed, ...]] = {}
-        self._settings = settings
-        self._secrets: dict[str, Secret] = {}
+        self._secrets: Mapping[str, Secret] = {}
         self._cooldowns = CoolDowns()
         self.configure(settings, secrets)
 
@@ -97,35 +97,64 @@ class Models:
         """Take new settings, and new keys unless ``None``. Streams that run keep their connections."""
         self._settings = settings
         if secrets is not None:
-            self._secrets = {}
-            for word, value in secrets.items():
-                spec = find(word)
-                if spec is None:
-                    log.warning("a key was given for the unknown provider %r; it is not used", word)
-                elif value.strip():
-                    self._secrets[spec.name] = Secret(value)
+            self._secrets = _named_secrets(secrets)
+        self._rules = self._access_rules()
         self._cooldowns.base = settings.fallback.cooldown_seconds
         self._cooldowns.longest = settings.fallback.cooldown_max_seconds
         self._cooldowns.clear()
 
+    def _access_rules(self) -> AccessRules:
+        return AccessRules(self._settings, self._environment, self._secrets, self._kept_keys, self._home)
+
+    def _access(self, spec: ProviderSpec) -> Access:
+        return self._rules.access(spec, self._running)
+
     async def refresh(self) -> None:
-        """Load the catalogue, and look for services on this machine. Cheap; never raises."""
+        """Load the catalogue, read the keychain, look for services on this machine. Call once at start.
+
+        Takes at most a few seconds, asks loopback only, never raises.
+        """
+        if self._keychain is not None:
+            self._kept_keys = await self._keychain.read([s.name for s in providers().values() if s.key_env])
+            self._rules = self._access_rules()
         await asyncio.to_thread(self._catalogue.load)
-        await asyncio.gather(*(self._probe(s) for s in providers().values() if s.probe))
+        await asyncio.gather(*(self._probe(s) for s in providers().values() if self._rules.may_run_here(s)))
 
     async def _probe(self, spec: ProviderSpec) -> None:
+        found: Sequence[Listed] | None = None
         try:
-            endpoint = self._endpoint(spec)
-            if not await _listens(endpoint.base_url):
-                self._running.pop(spec.name, None)
-                return
-            async with asyncio.timeout(3):
-                found = await self._backend(spec, endpoint).list_models()
+            endpoint = self._rules.endpoint(spec)
+            if await _listens(endpoint.base_url):
+                async with asyncio.timeout(_PROBE_SECONDS):
+                    found = await self._backend(spec, endpoint).list_models()
         except (ModelError, TimeoutError) as error:
             log.info("%s is not used: %s", spec.title, error or "no answer in time")
+        if found is None:
             self._running.pop(spec.name, None)
             return
         self._running[spec.name] = tuple(found)
+        self._catalogue.set_listing(spec.name, {m.name: m for m in found})
+
+    async def refresh_listings(self) -> None:
+        """Bring the lists of models up to date: from disk where they are younger than a day, else from the services.
+
+        For the model picker; asks every available service, side by side. Never raises.
+        """
+        await asyncio.gather(*(self._refresh_listing(spec) for spec in providers().values() if not spec.embedded))
+
+    async def _refresh_listing(self, spec: ProviderSpec) -> None:
+        endpoint = self._access(spec).endpoint
+        if endpoint is None or spec.name in self._running:
+            return
+        found, at = await asyncio.to_thread(self._listings.read, spec.name, endpoint.base_url)
+        now = self._clock()
+        if at is None or not timedelta(0) <= now - at < FRESH:
+            try:
+                async with asyncio.timeout(_LISTING_SECONDS):
+                    found = await self._backend(spec, endpoint).list_models()
+                await asyncio.to_thread(self._listings.write, spec.name, endpoint.base_url, found, now)
+            except (ModelError, TimeoutError) as error:
+                log.info("%s does not list its models: %s", spec.title, error or "no answer in time")
         self._catalogue.set_listing(spec.name, {m.name: m for m in found})
 
     # --- choosing ---------------------------------------------------------------------------------------------------
@@ -140,6 +169,7 @@ class Models:
             provider, model = self._split(model)
         word = provider or self._settings.provider
         spec = self._named(word) if word else self._first_available()
+        spec = self._wire_of(spec)
         access = self._access(spec)
         if access.endpoint is None:
             raise ModelError(
@@ -149,7 +179,7 @@ class Models:
         for fallback, fallback_model in self._fallbacks():
             if fallback.name != spec.name and (other := self._access(fallback)).endpoint is not None:
                 chosen.append(self._candidate(fallback, other.endpoint, fallback_model))
-        return ChainModel(chosen, rules=self._rules(), cooldowns=self._cooldowns, sleep=self._sleep)
+        return ChainModel(chosen, rules=self._retry_rules(), cooldowns=self._cooldowns, sleep=self._sleep)
 
     def _split(self, model: str) -> tuple[str, str]:
         head, colon, rest = model.partition(":")
@@ -175,6 +205,13 @@ class Models:
             "or install the local model with: chatls local install",
         )
 
+    def _wire_of(self, spec: ProviderSpec) -> ProviderSpec:
+        """ChatCLI's switch that sends every OpenAI model through the Responses API."""
+        wanted = self._environment.get("OPENAI_USE_RESPONSES", "").strip().lower()
+        if spec.name == "openai" and wanted and wanted not in OFF_WORDS:
+            return providers()["openai_responses"]
+        return spec
+
     def _fallbacks(self) -> Sequence[tuple[ProviderSpec, str]]:
         if self._environment.get("CHATCLI_FALLBACK_ENABLED", "true").strip().lower() in OFF_WORDS:
             return ()
@@ -186,7 +223,7 @@ class Models:
                 log.warning("fallback provider %r does not exist; it is left out", name)
                 continue
             keys = [f"CHATCLI_FALLBACK_MODEL_{n.upper()}" for n in (spec.name, *spec.aliases)]
-            model = model or self._variable(keys) or self._model_of(spec, asked=False)
+            model = model or self._rules.variable(keys) or self._model_of(spec, asked=False)
             if all(spec is not other for other, _ in found):
                 found.append((spec, model))
         return found
@@ -197,7 +234,9 @@ class Models:
         chosen = find(self._settings.provider) if self._settings.provider else None
         if general and (asked or chosen is spec):
             return general
-        named = self._override(spec).model or self._variable(spec.model_env)
+        if spec.embedded and self._settings.local.model:
+            return Path(self._settings.local.model).stem
+        named = self._rules.override(spec).model or self._rules.variable(spec.model_env)
         if named:
             return named
         running = self._running.get(spec.name, ())
@@ -206,103 +245,40 @@ class Models:
         return spec.default_model
 
     def _candidate(self, spec: ProviderSpec, endpoint: Endpoint, model: str) -> Candidate:
-        window = self._settings.context_window
+        def backend() -> Backend:
+            found = self._backend(spec, endpoint)
+            return found if info().native_tools else EmulatedTools(found)
 
         def info() -> ModelInfo:
-            return self._catalogue.info(spec, model, endpoint.base_url, window)
+            return self._info(spec, model, endpoint.base_url)
 
         return Candidate(
             provider=spec.name,
             model=model,
-            backend=lambda: self._backend(spec, endpoint),
+            backend=backend,
             info=info,
             prepare=lambda request: self._prepared(spec, request),
             price=lambda usage: self._catalogue.priced(spec, usage, endpoint.base_url),
         )
 
+    def _info(self, spec: ProviderSpec, model: str, base_url: str) -> ModelInfo:
+        if not spec.embedded:
+            return self._catalogue.info(spec, model, base_url, self._settings.context_window)
+        info = self._catalogue.info(spec, model, base_url, self._settings.local.window)
+        # The small model that comes with us is fluent, but calls no tool right.
+        return replace(info, tools=model != spec.default_model, images=False, reasoning=False, known=True)
+
     def _prepared(self, spec: ProviderSpec, request: ModelRequest) -> ModelRequest:
-        limit = request.max_output_tokens or self._override(spec).max_output_tokens
+        limit = request.max_output_tokens or self._rules.override(spec).max_output_tokens
         if limit is None:
             names = [f"{n.upper()}_MAX_TOKENS" for n in (spec.name, *spec.aliases)]
-            raw = self._variable(names)
+            raw = self._rules.variable(names)
             limit = int(raw) if raw.isdigit() and int(raw) > 0 else None
         return replace(request, max_output_tokens=limit, effort=request.effort or self._settings.effort)
 
-    def _rules(self) -> RetryRules:
+    def _retry_rules(self) -> RetryRules:
         retries = self._settings.retries
         return RetryRules(attempts=retries.max, initial=retries.initial_seconds)
-
-    # --- reaching ---------------------------------------------------------------------------------------------------
-
-    def _access(self, spec: ProviderSpec) -> _Access:
-        if spec.requires and importlib.util.find_spec(spec.requires) is None:
-            return _Access(None, f"it needs the extra chatls[{spec.extra}]")
-        try:
-            endpoint = self._endpoint(spec)
-        except ModelError as error:
-            return _Access(None, str(error).rstrip("."))
-        if spec.probe:
-            if spec.name in self._running:
-                return _Access(endpoint, f"running at {endpoint.base_url}")
-            if self._base_url(spec)[1]:
-                return _Access(endpoint, "configured")
-            return _Access(None, "it is not running on this machine")
-        if endpoint.key:
-            return _Access(endpoint, self._key(spec)[1])
-        if not spec.needs_key or (self._base_url(spec)[1] and endpoint.loopback):
-            return _Access(endpoint, "needs no key")
-        return _Access(None, f"no key is set ({spec.key_env[0] if spec.key_env else 'see the documentation'})")
-
-    def _endpoint(self, spec: ProviderSpec) -> Endpoint:
-        """Raises :class:`ModelError` for an address that may not be used."""
-        url, _ = self._base_url(spec)
-        if not url:
-            raise ModelError("no_provider", "no address is configured", provider=spec.name)
-        retries = self._settings.retries
-        idle = retries.idle_timeout_seconds
-        return Endpoint(
-            provider=spec.name,
-            base_url=checked_url(url, spec.title, allow_http=self._settings.allow_http),
-            key=self._key(spec)[0],
-            default_headers=spec.headers,
-            connect_timeout=retries.connect_timeout_seconds,
-            idle_timeout=idle,
-            first_timeout=idle * _FIRST_BYTE_FACTOR if spec.on_this_machine else idle,
-            ca_bundle=self._environment.get("CHATCLI_CA_BUNDLE", "").strip(),
-        )
-
-    def _base_url(self, spec: ProviderSpec) -> tuple[str, bool]:
-        """The base URL, and whether the user chose it."""
-        url = self._override(spec).base_url or self._variable(spec.url_env)
-        if not url:
-            return spec.base_url, False
-        url = url.rstrip("/")
-        for suffix in spec.url_suffixes:
-            url = url.removesuffix(suffix)
-        if "://" not in url:
-            url = f"http://{url}"  # OLLAMA_HOST is written without a scheme
-        # An address to listen at is no address to connect to.
-        return url.replace("://0.0.0.0", "://127.0.0.1"), True
-
-    def _key(self, spec: ProviderSpec) -> tuple[Secret, str]:
-        """The key and where it comes from."""
-        if spec.name in self._secrets:
-            return self._secrets[spec.name], "key from the editor"
-        for name in spec.key_env:
-            if value := self._environment.get(name, "").strip():
-                return Secret(value), f"key from {name}"
-        if spec.name in self._keychain:
-            return self._keychain[spec.name], "key from the keychain"
-        return Secret(""), ""
-
-    def _override(self, spec: ProviderSpec) -> ProviderOverride:
-        for word, override in self._settings.providers.items():
-            if find(word) is spec:
-                return override
-        return ProviderOverride()
-
-    def _variable(self, names: Sequence[str]) -> str:
-        return next((v for n in names if (v := self._environment.get(n, "").strip())), "")
 
     def _backend(self, spec: ProviderSpec, endpoint: Endpoint) -> Backend:
         held = self._backends.get(spec.name)
@@ -325,12 +301,12 @@ class Models:
     def _status(self, spec: ProviderSpec) -> ProviderStatus:
         access = self._access(spec)
         model = self._model_of(spec, asked=not self._settings.provider)
-        url = access.endpoint.base_url if access.endpoint else self._base_url(spec)[0]
+        url = access.endpoint.base_url if access.endpoint else self._rules.base_url(spec)[0]
         names = self._catalogue.known_models(spec.name, spec.prices) if access.endpoint else ()
         listing = self._catalogue.listing(spec.name)
         shown = tuple(
             ModelStatus(
-                name, listing[name].title if name in listing else "", self._catalogue.info(spec, name, url)
+                name, listing[name].title if name in listing else "", self._info(spec, name, url)
             )
             for name in dict.fromkeys((model, *names))
             if name
@@ -345,6 +321,17 @@ class Models:
         for outcome in await asyncio.gather(*(b.aclose() for b in backends), return_exceptions=True):
             if isinstance(outcome, BaseException):
                 log.warning("a connection could not be closed", exc_info=outcome)
+
+
+def _named_secrets(secrets: Mapping[str, str]) -> Mapping[str, Secret]:
+    named: dict[str, Secret] = {}
+    for word, value in secrets.items():
+        spec = find(word)
+        if spec is None:
+            log.warning("a key was given for the unknown provider %r; it is not used", word)
+        elif value.strip():
+            named[spec.name] = Secret(value)
+    return named
 
 
 async def _listens(url: str) -> bool:
@@ -364,6 +351,8 @@ async def _listens(url: str) -> bool:
 
 
 def _how_to(spec: ProviderSpec) -> str:
+    if spec.embedded:
+        return "Install it with: chatls local install"
     if spec.on_this_machine:
         return f"Start {spec.title}, or set its address."
     if spec.key_env:

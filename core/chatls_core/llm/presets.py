@@ -10,6 +10,7 @@ from functools import partial
 
 from chatls_core.llm.backend import Backend
 from chatls_core.llm.endpoint import Endpoint
+from chatls_core.llm.local_setup import ENGINE, MODEL_NAME
 from chatls_core.llm.quirks import Quirks
 from chatls_core.llm.registry import ProviderSpec, register
 
@@ -39,6 +40,12 @@ def _ollama(endpoint: Endpoint) -> Backend:
     from chatls_core.llm.providers.ollama import OllamaBackend
 
     return OllamaBackend(endpoint)
+
+
+def _local(endpoint: Endpoint) -> Backend:
+    from chatls_core.llm.providers.local import LocalBackend
+
+    return LocalBackend(endpoint)
 
 
 def _openai_quirks(endpoint: Endpoint) -> Quirks:
@@ -98,6 +105,7 @@ _ROWS = (
     ProviderSpec(
         name="openai_responses",
         title="OpenAI (Responses)",
+        key_of="openai",
         connect=_responses,
         base_url="https://api.openai.com/v1",
         default_model="gpt-6-sol",
@@ -270,6 +278,21 @@ _ROWS = (
         on_this_machine=True,
         probe=True,
         window=8_192,
+    ),
+    ProviderSpec(
+        name="local",
+        title="Embedded model",
+        connect=_local,
+        default_model=MODEL_NAME,
+        aliases=("embedded",),
+        needs_key=False,
+        on_this_machine=True,
+        embedded=True,
+        window=4_096,
+        max_output=1_024,
+        native_tools=False,
+        requires=ENGINE,
+        extra="local",
     ),
 )
 

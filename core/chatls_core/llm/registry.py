@@ -25,8 +25,9 @@ class ProviderSpec:
 
     ``connect`` makes the connection and imports what it needs only when it is first used. Of each ``*_env`` list the
     first variable that is set wins. ``url_suffixes`` are cut off a user's address in turn: many give the full endpoint.
-    ``needs_key`` is False for services that run without one, ``automatic`` for those only chosen by name.
+    ``key_of`` names the provider whose stored key this one shares. ``needs_key`` is False for services that run without one, ``automatic`` for those only chosen by name.
     ``on_this_machine`` services cost nothing; with ``probe`` they are available when they answer at their address.
+    The ``embedded`` one is a process of ours. Without ``native_tools`` tools go through an enforced answer shape.
     ``prices`` is the provider's id in genai-prices. ``window`` and ``max_output`` are what an unknown model is given
     (spec/agent.md §8.3). ``requires`` names an importable module that the extra ``extra`` brings.
     """
@@ -38,6 +39,7 @@ class ProviderSpec:
     default_model: str = ""
     aliases: tuple[str, ...] = ()
     key_env: tuple[str, ...] = ()
+    key_of: str = ""
     model_env: tuple[str, ...] = ()
     url_env: tuple[str, ...] = ()
     url_suffixes: tuple[str, ...] = ("/chat/completions",)
@@ -49,6 +51,8 @@ class ProviderSpec:
     window: int = 128_000
     max_output: int | None = None
     tools: bool = True
+    native_tools: bool = True
+    embedded: bool = False
     requires: str = ""
     extra: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
