@@ -322,7 +322,7 @@ class Memory:
         return browse.files(self.stores)
 
     def daily(self, day: str | date = "") -> TextView:
-        """The note of a day: ``2026-04-12``, ``12/04/2026``, ``yesterday``, empty: today. Raises :class:`ValueError`."""
+        """The note of a day: ``2026-04-12``, ``yesterday``, empty: today. Raises :class:`ValueError`."""
         return browse.daily(self.stores, self._day(day))
 
     def load(self, day: str | date = "") -> TextView:
@@ -402,8 +402,11 @@ class Memory:
         return Compaction(tuple(f.id for f in weak), tuple(removed))
 
     def write_longterm(self) -> Path:
-        """Write ``MEMORY.md`` from the facts (sealed when a key is set)."""
+        """Write ``MEMORY.md`` from the facts (sealed when a key is set); left alone while files cannot be opened."""
         path = self.folder / "MEMORY.md"
+        if problems := self.stores.problems():
+            logger.warning("MEMORY.md is not rewritten: %s", problems[0])
+            return path
         data = self.stores.codec.encode(path.name, self.longterm().text.encode())
         atomic_write_bytes(path, data, fs=self.stores.fs)
         return path

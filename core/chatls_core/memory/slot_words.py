@@ -52,7 +52,8 @@ FILLERS = word_set(
 
 UPDATE_MARKS = re.compile(
     r"\b(?:now|currently|nowadays|these days|as of|from now on|anymore|no longer|instead|switched|migrated|moved"
-    r"|changed|upgraded|downgraded|renamed|replaced|became|updated|agora|atualmente|hoje em dia|a partir de|nao .{0,30}\bmais"
+    r"|changed|upgraded|downgraded|renamed|replaced|became|updated|agora|atualmente|hoje em dia|a partir de"
+    r"|nao .{0,30}\bmais"
     r"|deixou|trocou|migrou|mudou|passou a|atualizou|substituiu|virou)\b"
 )
 """Signs that a text reports a change."""
