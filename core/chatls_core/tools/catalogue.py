@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from chatls_core.config import Settings
 from chatls_core.memory import Memory
 from chatls_core.tools.ask import AskUser
-from chatls_core.tools.base import Mode, ToolSet
+from chatls_core.tools.base import Mode, Tool, ToolSet
 from chatls_core.tools.edit_tools import ApplyPatch, DeleteFile, EditFile, MoveFile, WriteFile
 from chatls_core.tools.exec import RunCommand
 from chatls_core.tools.files import FindFiles, ListDir, ReadFile
@@ -17,7 +19,7 @@ from chatls_core.tools.search import Search
 
 def tools_for(mode: Mode, settings: Settings, memory: Memory) -> ToolSet:
     """The tools of ``mode``; the memory tool is left out where memory is off."""
-    everything = [
+    everything: list[Tool[Any]] = [
         ReadFile(), ListDir(), FindFiles(), Search(), EditFile(), WriteFile(), ApplyPatch(), MoveFile(), DeleteFile(),
         RunCommand(), GitStatus(), GitDiff(), GitLog(), AskUser(), UpdatePlan(),
     ]  # fmt: skip

@@ -1,7 +1,7 @@
-"""What each turn changed in files, kept outside the repository, so that a turn can be undone (issue: undo is ours).
+"""What each turn changed in files, kept outside the repository, so that a turn can be undone.
 
-Undo is never a count of Ctrl+Z: for each file the text before the turn is merged onto what the file holds now; where the
-user changed the same lines since, the file is left alone and named.
+Undo is never a count of Ctrl+Z: for each file the text before the turn is merged onto what the file holds now; where
+the user changed the same lines since, the file is left alone and named.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from chatls_core.edits import RebaseConflict, new_errors, rebase
+from chatls_core.edits import RebaseConflict, rebase
 from chatls_core.events import Edit, EditStatus, SyntaxProblem
 from chatls_core.host import (
     Approval,
@@ -117,8 +117,7 @@ class _EditRun:
         path = path_of(wanted.new_uri or wanted.uri)
         if wanted.after is None or path is None:
             return ()
-        found = await asyncio.to_thread(new_errors, path.name, wanted.base, wanted.after)
-        return tuple(SyntaxProblem(f.line, f.message) for f in found)
+        return await asyncio.to_thread(_syntax_problems, path.name, wanted.base, wanted.after)
 
     async def _review(self, wanted: list[WantedFile]) -> list[WantedFile]:
         context = self._context
@@ -218,3 +217,9 @@ class _EditRun:
         lines = split_lines(text)
         more = f"\n[{len(lines) - SHOWN_LINES} more lines]" if len(lines) > SHOWN_LINES else ""
         return f"{head}:\n{numbered(lines[:SHOWN_LINES], 1)}{more}"
+
+
+def _syntax_problems(name: str, before: str | None, after: str) -> tuple[SyntaxProblem, ...]:
+    from chatls_core.edits.syntax import new_errors
+
+    return tuple(SyntaxProblem(found.line, found.message) for found in new_errors(name, before, after))

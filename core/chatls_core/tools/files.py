@@ -13,7 +13,7 @@ from pydantic import Field
 from chatls_core.host import Document, HostError, Location, Position, Range
 from chatls_core.text import cut
 from chatls_core.tools.base import Tool, ToolArguments, ToolContext, ToolError, ToolOutcome
-from chatls_core.tools.paths import display, ignored, path_of, walk
+from chatls_core.tools.paths import display, ignored, path_filter, path_of, walk
 
 MAX_LINES = 2000
 MAX_LINE_CHARS = 2000
@@ -156,23 +156,17 @@ class FindFiles(Tool[FindFilesArguments]):
         return f"find {arguments.pattern}"
 
     async def run(self, arguments: FindFilesArguments, context: ToolContext) -> ToolOutcome:
-        from wcmatch import glob
-
         folder = path_of(context.resolve(arguments.path))
         if folder is None or not await asyncio.to_thread(folder.is_dir):
             raise ToolError(f"{arguments.path} is no folder.")
-        pattern = arguments.pattern if any(c in arguments.pattern for c in "*?[{/") else f"**/*{arguments.pattern}*"
-        flags = glob.GLOBSTAR | glob.BRACE | glob.DOTGLOB
-        try:
-            matcher = glob.compile([pattern, f"**/{pattern}"], flags=flags, limit=1000)
-        except glob.PatternLimitException as error:
-            raise ToolError(f"The pattern {arguments.pattern!r} expands to too many alternatives.") from error
+        bare = not any(c in arguments.pattern for c in "*?[{/")
+        matcher = path_filter(f"*{arguments.pattern}*" if bare else arguments.pattern)
 
         def find() -> list[str]:
             hits: list[str] = []
             for path in walk(folder):
                 relative = path.relative_to(folder).as_posix()
-                if matcher.match(relative):
+                if matcher.matches(relative):
                     hits.append(display(path, context))
                     if len(hits) > self.limit:
                         break

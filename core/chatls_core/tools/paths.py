@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from chatls_core.tools.base import ToolContext
+from chatls_core.instructions.globs import PatternSet, normalise, problem
+from chatls_core.tools.base import ToolContext, ToolError
 
 NOISE = frozenset(
     {
@@ -42,6 +43,13 @@ def display(path: Path, context: ToolContext) -> str:
             relative = path.relative_to(root).as_posix()
             return relative if len(context.host.roots) == 1 else f"{root.name}/{relative}"
     return path.as_posix()
+
+
+def path_filter(pattern: str) -> PatternSet:
+    """The files a model's glob admits, by slash-separated relative path. Raises :class:`ToolError` for a bad glob."""
+    if why := problem(pattern):
+        raise ToolError(f"The glob {pattern!r} cannot be used: {why}.")
+    return PatternSet((normalise(pattern),))
 
 
 def walk(folder: Path) -> Iterator[Path]:

@@ -19,7 +19,7 @@ from chatls_core.host import Document, HostError, Location, Position, Range
 from chatls_core.text import cut
 from chatls_core.tools.base import Tool, ToolArguments, ToolContext, ToolError, ToolOutcome
 from chatls_core.tools.files import split_lines
-from chatls_core.tools.paths import display, path_of, walk
+from chatls_core.tools.paths import display, path_filter, path_of, walk
 
 MAX_MATCHES = 200
 MAX_LINE = 300
@@ -162,17 +162,12 @@ class LineMatcher:
             raise ToolError(
                 f"{arguments.query!r} is no valid regular expression ({error}); leave regex=false for plain text."
             ) from error
-        self._glob = arguments.glob
+        self._filter = path_filter(arguments.glob) if arguments.glob else None
 
     def takes(self, path: Path, target: Path) -> bool:
         """Whether the glob admits ``path``."""
-        if not self._glob:
-            return True
-        from wcmatch import glob
-
         relative = path.relative_to(target).as_posix() if path != target else path.name
-        patterns = [self._glob, f"**/{self._glob}"]
-        return bool(glob.globmatch(relative, patterns, flags=glob.GLOBSTAR | glob.BRACE | glob.DOTGLOB, limit=1000))
+        return self._filter is None or self._filter.matches(relative)
 
     def in_text(self, path: Path, document: Document) -> Iterator[Match]:
         """Matches in a buffer."""

@@ -57,6 +57,9 @@ class Agent:
         self._opening = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
         self._preferred = ("", "")
+        self._ready: asyncio.Future[None] | None = None
+        self._on_state: list[Callable[[], None]] = []
+        self._last_usage = Usage()
         self.services = Services(
             home=home,
             settings=settings,
@@ -77,6 +80,42 @@ class Agent:
     @staticmethod
     def _global_folder(home: Path, settings: Settings) -> Path:
         return Path(settings.instructions.global_folder).expanduser() if settings.instructions.global_folder else home
+
+    async def ready(self) -> None:
+        """Look once for services on this machine and load the catalogue; the first turn waits for it."""
+        if self._ready is None:
+            self._ready = asyncio.ensure_future(self.services.models.refresh())
+        await asyncio.shield(self._ready)
+
+    def on_state(self, callback: Callable[[], None]) -> None:
+        """Have ``callback`` called on the event loop when :meth:`status` may have changed."""
+        self._on_state.append(callback)
+
+    def status(self) -> dict[str, object]:
+        """What a status bar shows (PROTOCOL.md ``chatls/status``)."""
+        answering = any(live.running is not None for live in self._sessions.values())
+        memory = self.services.settings.memory
+        shown: dict[str, object] = {"memory": memory.mode if memory.enabled else "off"}
+        try:
+            model = self.services.models.select(*self._preferred)
+        except ModelError as error:
+            return {**shown, "state": "error", "message": f"{error} {error.hint}".strip()}
+        state = "answering" if answering else "offline" if model.provider == "local" else "ready"
+        usage = self._last_usage
+        used = usage.prompt_tokens
+        return {
+            **shown,
+            "state": state,
+            "provider": model.provider,
+            "model": model.model,
+            "window": model.info.window,
+            "used": used,
+            "cachedShare": round(usage.cache_read_tokens / used, 3) if used else 0.0,
+        }
+
+    def _changed(self) -> None:
+        for callback in self._on_state:
+            callback()
 
     def prefer(self, provider: str, model: str) -> None:
         """The user's choice of who answers from now on, over the settings."""
@@ -217,7 +256,7 @@ class Agent:
     def _start(self, session: LiveSession, turn: Turn) -> None:
         session.running = turn
         task = asyncio.create_task(self._run(session, turn), name=f"turn {turn.id}")
-        turn.on_stop(task.cancel)
+        turn.on_stop(lambda: _cancel(task))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -226,7 +265,9 @@ class Agent:
         ended: TurnEvent
         services = self.services
         tools = tools_for(turn.request.mode, services.settings, services.memory)
+        self._changed()
         try:
+            await self.ready()
             run = TurnRun(services, session, turn, tools, self._preferred)
             result = await run.run()
             outcome, ended = result, Ended("completed", result.stop_reason)
@@ -251,8 +292,11 @@ class Agent:
             log.error("conversation %s could not be saved: %s", session.conversation.id, error)
         turn.record(NumberedEvent(0, ended))
         session.running = None
+        if isinstance(outcome, ChatResult):
+            self._last_usage = outcome.usage
         turn.finish(outcome)
         self._next(session)
+        self._changed()
 
     def _next(self, session: LiveSession) -> None:
         if session.running is not None or not session.waiting:
@@ -291,3 +335,7 @@ class Agent:
         if tasks:
             await asyncio.wait(tasks, timeout=1.2)
         await self.services.models.aclose()
+
+
+def _cancel(task: asyncio.Task[None]) -> None:
+    task.cancel()

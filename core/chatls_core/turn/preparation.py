@@ -51,6 +51,7 @@ class Preparation:
         self._emit = emit
         self._small = False
         self._seen_paths = 0
+        self._problems: list[str] = []
 
     async def system(self, model: Model) -> None:
         """Build the system text when a natural rebuild is due; else it stays as it was frozen."""
@@ -95,6 +96,8 @@ class Preparation:
         context.blocks += attached.blocks
         context.files += attached.items
         await asyncio.to_thread(self._recall, context)
+        for problem in self._problems:
+            self._emit(Notice("warning", problem))
         for notice in context.notices:
             self._emit(Notice("info", notice))
         if summary := context.summary():
@@ -123,18 +126,32 @@ class Preparation:
         context.withdrawn({path: Path(path).exists() for path in context.carried_paths()})
 
     def _recall(self, context: TurnContext) -> None:
-        services = self._services
-        text = self._request.text
+        """Memory and earlier sessions are a help: when one cannot be read, the question is answered without it."""
+        for name, recall in (("Memory", self._recall_memory), ("Earlier sessions", self._recall_sessions)):
+            try:
+                recall(context)
+            except Exception as error:
+                log.exception("recall failed")
+                self._problems.append(f"{name} could not be read ({type(error).__name__}); the log has the details.")
+
+    def _recall_memory(self, context: TurnContext) -> None:
+        memory = self._services.settings.memory
+        if not (self._memory_on() and memory.mode == "index" and memory.auto_recall):
+            return
         roots = tuple(self._host.roots)
-        now = services.clock()
-        if self._memory_on() and services.settings.memory.mode == "index" and services.settings.memory.auto_recall:
-            recalled = services.memory.auto_recall(
-                text, carried=context.carried_facts(), project=roots[0] if roots else None, now=now
-            )
-            items = [ContextItem(item.id, item.text) for item in recalled.items]
-            context.recalled(recalled.text, items)
+        recalled = self._services.memory.auto_recall(
+            self._request.text,
+            carried=context.carried_facts(),
+            project=roots[0] if roots else None,
+            now=self._services.clock(),
+        )
+        context.recalled(recalled.text, [ContextItem(item.id, item.text) for item in recalled.items])
+
+    def _recall_sessions(self, context: TurnContext) -> None:
+        services = self._services
         if services.settings.sessions.auto_recall:
-            block = services.sessions.recall_block(text, exclude=self._conversation.id, now=now)
+            now = services.clock()
+            block = services.sessions.recall_block(self._request.text, exclude=self._conversation.id, now=now)
             if block:
                 context.blocks.append(block)
 

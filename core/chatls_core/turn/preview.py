@@ -68,7 +68,8 @@ async def preview(
         session.files,
     )
     built = await TurnRun(services, copy, turn, tools, preferred).request()
-    names = [str(n) for n in copy.conversation.state.get("sections", [])] if copy.conversation.state else []
+    stored = copy.conversation.state.get("sections")
+    names = [str(name) for name in stored] if isinstance(stored, list) else []
     sections = [
         ShownSection(names[i] if i < len(names) else f"part {i + 1}", text, estimate(text), True)
         for i, text in enumerate(built.request.system)
