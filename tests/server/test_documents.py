@@ -21,7 +21,7 @@ places = st.tuples(st.integers(-1, 12), st.integers(-1, 12))
 
 def naive_lines(text: str) -> list[str]:
     """Lines by the letter of the specification."""
-    return re.findall(r"[^\r\n]*(?:\r\n|\r|\n)", text) + [re.split(r"\r\n|\r|\n", text)[-1]]
+    return [*re.findall(r"[^\r\n]*(?:\r\n|\r|\n)", text), re.split(r"\r\n|\r|\n", text)[-1]]
 
 
 def naive_offset(text: str, place: tuple[int, int], encoding: str) -> int:

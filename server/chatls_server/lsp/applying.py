@@ -114,6 +114,9 @@ class Applying:
         """After a failure: put back every text that holds our change, and say what stands there now."""
         applied = [file for file in group if verification.holds(file)] if answer.applied else wrong
         undone = await self._roll_back(applied)
+        for file in wrong if answer.applied else ():
+            if verification.misplaced(file):
+                undone = await self._put_back(self._restored(file)) and undone
         current: dict[str, str] = {}
         stale: set[str] = set()
         for file in group:
@@ -173,18 +176,29 @@ class Applying:
         """Put back what was applied, last first; True when every text is as it was (typing since is kept)."""
         fine = True
         for file in reversed(files):
-            inverse = await self._inverse(file)
-            if inverse is None:
-                continue
-            with Verification(self._server.documents, [inverse]) as verification:
-                answer = await self._editor.send("ChatLS: put back", [inverse])
-                put_back = answer.applied and not await verification.wrong()
-            if not put_back:
-                logger.error("%s could not be put back: %s", file.uri, answer.reason or "the text differs")
-                fine = False
+            fine = await self._put_back(self._inverse(file)) and fine
         return fine
 
-    async def _inverse(self, file: Planned) -> Planned | None:
+    async def _put_back(self, inverse: Planned | None) -> bool:
+        """Send a change that undoes another one; True when the text is as it was."""
+        if inverse is None:
+            return True
+        with Verification(self._server.documents, [inverse]) as verification:
+            answer = await self._editor.send("ChatLS: put back", [inverse])
+            put_back = answer.applied and not await verification.wrong()
+        if not put_back:
+            logger.error("%s could not be put back: %s", inverse.uri, answer.reason or "the text differs")
+        return put_back
+
+    def _restored(self, file: Planned) -> Planned | None:
+        """The change back to the text from before an edit that landed elsewhere."""
+        opened = self._server.documents.get(file.final_uri)
+        if opened is None or file.current is None:
+            return None
+        change = FileChange(opened.uri, opened.text, file.current.text)
+        return Planned(change, "edit", opened.uri, opened.path, reading.from_buffer(opened), opened)
+
+    def _inverse(self, file: Planned) -> Planned | None:
         """The change that undoes ``file``; ``None`` when there is nothing to undo."""
         before = file.current.text if file.current is not None else None
         after = file.change.after

@@ -37,7 +37,7 @@ logger = logging.getLogger(__name__)
 
 APPROVAL_SECONDS = 600.0
 _SAVE_SECONDS = 30.0
-_MESSAGE_LIMIT = 2000
+_MESSAGE_LIMIT = 8000
 _SEVERITIES: Mapping[int, Literal["error", "warning", "information", "hint"]] = {
     1: "error",
     2: "warning",
@@ -269,9 +269,9 @@ class Asking:
 
 
 def _options(approval: Approval) -> list[tuple[str, str]]:
-    if approval.edits:
-        return [("allow", "Accept"), ("deny", "Reject")]
     always = [("always", "Always allow this")] if approval.allow_always else []
+    if approval.edits:
+        return [("allow", "Accept"), *always, ("deny", "Reject")]
     return [("allow", "Allow once"), *always, ("deny", "Deny")]
 
 

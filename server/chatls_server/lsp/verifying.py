@@ -40,6 +40,7 @@ class Verification:
         self._files = files
         self._versions = {file.uri: file.opened.version if file.opened else None for file in files}
         self._held: set[str] = set()
+        self._foreign: dict[str, set[int | None]] = {file.uri: set() for file in files}
         self._stack = ExitStack()
         self._changed = asyncio.Event()
         self.unseen: list[Planned] = []
@@ -58,11 +59,17 @@ class Verification:
         wanted = file.change.after
         if wanted is not None and same_text(document.text, wanted):
             self._held.add(file.uri)
+        elif document.text != file.change.before:
+            self._foreign[file.uri].add(document.version)
         self._changed.set()
 
     def version_of(self, file: Planned) -> int | None:
         """The version the edit was made for."""
         return self._versions[file.uri]
+
+    def misplaced(self, file: Planned) -> bool:
+        """Whether the only change that came is neither the wanted text nor typing on top of it: ours, put elsewhere."""
+        return len(self._foreign[file.uri]) == 1 and not self.holds(file)
 
     def holds(self, file: Planned) -> bool:
         """Whether the wanted text was seen in the buffer, or stands on disk where no buffer is open."""
