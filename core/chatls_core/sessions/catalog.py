@@ -8,9 +8,10 @@ like facts.
 from __future__ import annotations
 
 import logging
+import math
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -35,22 +36,40 @@ CREATE TABLE session (
     created REAL, updated REAL, messages INTEGER NOT NULL, named INTEGER NOT NULL,
     signature TEXT NOT NULL, indexed INTEGER NOT NULL DEFAULT 0
 );
+
 CREATE INDEX session_id ON session (id);
+
 CREATE INDEX session_updated ON session (updated DESC);
+
 CREATE TABLE passage (
     row INTEGER PRIMARY KEY, session INTEGER NOT NULL, place INTEGER NOT NULL, key TEXT NOT NULL,
-    message TEXT NOT NULL, source TEXT NOT NULL, time REAL, text TEXT NOT NULL, UNIQUE (session, key)
+    message TEXT NOT NULL, source TEXT NOT NULL, time REAL, text TEXT NOT NULL, length INTEGER NOT NULL,
+    UNIQUE (session, key)
 );
+
+CREATE TABLE size (passages INTEGER NOT NULL, terms INTEGER NOT NULL);
+
+INSERT INTO size VALUES (0, 0);
+
+CREATE TRIGGER added AFTER INSERT ON passage BEGIN
+    UPDATE size SET passages = passages + 1, terms = terms + new.length;
+END;
+
+CREATE TRIGGER removed AFTER DELETE ON passage BEGIN
+    UPDATE size SET passages = passages - 1, terms = terms - old.length;
+END;
+
 CREATE VIRTUAL TABLE words USING fts5 (
     terms, tokenize = "unicode61 remove_diacritics 0 categories 'L* N* M* P* S* Co'"
 );
+
 CREATE VIRTUAL TABLE word USING fts5vocab (words, 'row');
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A passage whose words match. ``score`` is its BM25 score (larger is better); ``terms`` are its index terms."""
+    """A passage whose words match; ``terms`` are its index terms in order."""
 
     row: int
     session: str
@@ -59,8 +78,21 @@ class Found:
     source: Source
     time: datetime | None
     text: str
-    score: float
-    terms: frozenset[str]
+    terms: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """In how many passages terms stand, how many passages there are, and how long they are on average (in terms)."""
+
+    containing: Mapping[str, int]
+    passages: int
+    mean_length: float
+
+    def information(self, terms: Iterable[str]) -> float:
+        """How telling it is that a passage holds one of these terms, in nats; never negative."""
+        containing = min(sum(self.containing.get(t, 0) for t in terms), self.passages)
+        return math.log(1 + (self.passages - containing + 0.5) / (containing + 0.5))
 
 
 class Catalog:
@@ -170,9 +202,10 @@ class Catalog:
             for key, (place, passage) in wanted.items():
                 if key in known:
                     continue
+                terms = _terms_of(passage)
                 inserted = db.execute(
-                    "INSERT INTO passage (session, place, key, message, source, time, text)"
-                    " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                    "INSERT INTO passage (session, place, key, message, source, time, text, length)"
+                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                     (
                         session,
                         place,
@@ -181,24 +214,25 @@ class Catalog:
                         passage.source,
                         _stamp(passage.time),
                         passage.text.encode("utf-8", "replace").decode(),
+                        len(terms),
                     ),
                 )
-                db.execute("INSERT INTO words (rowid, terms) VALUES (?, ?)", (inserted.lastrowid, _terms_text(passage)))
+                db.execute("INSERT INTO words (rowid, terms) VALUES (?, ?)", (inserted.lastrowid, " ".join(terms)))
             db.executemany(
                 "UPDATE passage SET place = ? WHERE row = ? AND place <> ?",
                 [(wanted[key][0], row, wanted[key][0]) for key, row in known.items() if key in wanted],
             )
             db.execute("UPDATE session SET indexed = 1 WHERE row = ?", (session,))
 
-    def frequencies(self, terms: Iterable[str]) -> tuple[dict[str, int], int]:
-        """In how many passages each term stands, and how many passages there are."""
+    def statistics(self, terms: Iterable[str]) -> Statistics:
+        """What ranking needs to know of the whole."""
         with self._reading() as db:
-            (total,) = db.execute("SELECT count(*) FROM passage").fetchone()
+            total, length = db.execute("SELECT passages, terms FROM size").fetchone()
             counts = {}
             for term in terms:
                 row = db.execute("SELECT doc FROM word WHERE term = ?", (term,)).fetchone()
                 counts[term] = row[0] if row else 0
-        return counts, total
+        return Statistics(counts, total, length / total if total else 1.0)
 
     def match(
         self,
@@ -228,14 +262,14 @@ class Catalog:
             values.extend(only)
         with self._reading() as db:
             rows = db.execute(
-                "SELECT p.row, s.name, p.place, p.message, p.source, p.time, p.text, -bm25(words) AS score, words.terms"
+                "SELECT p.row, s.name, p.place, p.message, p.source, p.time, p.text, words.terms"
                 " FROM words JOIN passage p ON p.row = words.rowid JOIN session s ON s.row = p.session"
-                f" WHERE {' AND '.join(where)} ORDER BY score DESC LIMIT ?",
+                f" WHERE {' AND '.join(where)} ORDER BY words.rank LIMIT ?",
                 (*values, limit),
             ).fetchall()
         return [
-            Found(row, name, place, message, source, _date(time), text, score, frozenset(words.split()))
-            for row, name, place, message, source, time, text, score, words in rows
+            Found(row, name, place, message, source, _date(time), text, words.split())
+            for row, name, place, message, source, time, text, words in rows
         ]
 
     def close(self) -> None:
@@ -311,9 +345,9 @@ def _prepared(path: Path | str) -> sqlite3.Connection:
         connection.execute("BEGIN IMMEDIATE")
         (found,) = connection.execute("PRAGMA user_version").fetchone()
         if found != _FORMAT:
-            for table in ("word", "words", "passage", "session"):
+            for table in ("word", "words", "passage", "session", "size"):
                 connection.execute(f"DROP TABLE IF EXISTS {table}")
-            for statement in filter(str.strip, _SCHEMA.split(";")):
+            for statement in _SCHEMA.strip().split("\n\n"):
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {_FORMAT}")
         connection.execute("COMMIT")
@@ -328,10 +362,10 @@ def _remove(path: Path) -> None:
         path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
-def _terms_text(passage: SessionPassage) -> str:
-    """The passage's terms and its date in words, as one string for the full-text index."""
+def _terms_of(passage: SessionPassage) -> list[str]:
+    """The passage's terms and its date's."""
     date = f"{passage.time:%Y-%m-%d %B %Y}" if passage.time else ""
-    return " ".join((*tokenizer.terms(passage.text), *tokenizer.terms(date, "en")))
+    return tokenizer.terms(passage.text.encode("utf-8", "replace").decode()) + tokenizer.terms(date, "en")
 
 
 def _summary(row: tuple[str, str, str, float | None, float | None, int, int]) -> SessionSummary:

@@ -162,7 +162,8 @@ def summary_of(name: str, document: SessionDocument) -> SessionSummary:
     """A session's line in the list. Dates come from its messages, its own fields or its name, never from the file."""
     ours = document.ours
     times: list[datetime] = [m.time for m in document.messages if m.time is not None]
-    created = as_utc(ours.created) or names.date_in(name) or min(times, default=None)
+    begun = [t for t in (as_utc(ours.created), names.date_in(name), min(times, default=None)) if t is not None]
+    created = min(begun, default=None)
     updated = max(times, default=None) or as_utc(ours.updated) or created
     return SessionSummary(
         id=ours.id or name,

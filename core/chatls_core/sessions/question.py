@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 
-from chatls_core.text import stopwords, tokenizer
+from chatls_core.text import query, tokenizer
 
 _PHRASE = re.compile(r"(?<!\S)(-?)[\"“]([^\"”]+)[\"”]")
 _LEFT_OUT = re.compile(r"(?<!\S)-([^\W\d_][\w.-]*)")
@@ -15,19 +15,27 @@ _ABOUT_TALKING = frozenset(
     {
         *("session", "sessions", "conversation", "conversations", "chat", "chats"),
         *("previous", "last", "earlier", "yesterday", "today", "ago", "week", "month"),
+        *("tell", "told", "remind", "remember", "recall", "know", "mention", "mentioned", "said", "say", "says"),
+        *("discuss", "discussed", "talk", "talked"),
         *("sessao", "sessoes", "conversa", "conversas", "anterior", "anteriores", "ultima", "ultimo"),
-        *("ontem", "hoje", "semana", "mes"),
+        *("ontem", "hoje", "semana", "mes", "lembra", "lembre", "lembrar", "recorda", "sabe", "diga", "conte"),
+        *("falou", "falamos", "disse", "dissemos", "discutimos", "discutiu", "conversamos", "mencionou", "mencionei"),
     }
 )
-"""Words that say *when or where* something was said, not what (spec/memory.md §15.2)."""
+"""Words that say *that, when or where* something was said, not what (spec/memory.md §15.2); folded."""
 
 
 @dataclass(frozen=True, slots=True)
 class WantedWord:
-    """One word of the question, as written, and the index terms that count as it (its stem in each language)."""
+    """One word of the question: its index terms (its stem in each language), what it is worth, what may stand for it.
+
+    ``variants`` are related terms with their worth (0 to 1).
+    """
 
     written: str
     terms: frozenset[str]
+    weight: float = 1.0
+    variants: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +50,13 @@ class Question:
 
     @property
     def terms(self) -> list[str]:
-        """All index terms to look for, in a fixed order."""
+        """All index terms of the words, in a fixed order."""
         return sorted({t for word in self.words for t in word.terms})
+
+    @property
+    def variants(self) -> list[str]:
+        """All related terms, in a fixed order."""
+        return sorted({t for word in self.words for t, _ in word.variants} - set(self.terms))
 
     @property
     def timed(self) -> bool:
@@ -68,10 +81,14 @@ def understand(text: str, now: datetime) -> Question:
         end = max(w.end for w in windows)
         for window in sorted(windows, key=lambda w: w.span, reverse=True):
             rest = rest[: window.span[0]] + " " + rest[window.span[1] :]
-    words = wanted_words(rest)
+    words = tuple(_wanted(w) for w in query.read(rest).topic if w.folded not in _ABOUT_TALKING)
     if not words:
         # A phrase of common words only ("to be or not to be") must still be found by something.
-        words = tuple(_wanted(word) for phrase in phrases for word in tokenizer.words(phrase))
+        words = tuple(
+            WantedWord(word.written, frozenset({tokenizer.stem(word.folded, "en"), tokenizer.stem(word.folded, "pt")}))
+            for phrase in phrases
+            for word in tokenizer.words(phrase)
+        )
     return Question(words, phrases, left_out, start, end)
 
 
@@ -83,15 +100,6 @@ def _windows(text: str, now: datetime):  # temporary
     return time_expressions.find(text, now)
 
 
-def wanted_words(text: str) -> tuple[WantedWord, ...]:
-    """The words of a text that tell its topic; words that only frame a question about the past are left out."""
-    found = []
-    for word in tokenizer.topic_words(text):
-        if word.folded in _ABOUT_TALKING or word.folded in stopwords.FRAMING:
-            continue
-        found.append(_wanted(word))
-    return tuple(found)
-
-
-def _wanted(word: tokenizer.Word) -> WantedWord:
-    return WantedWord(word.written, frozenset({tokenizer.stem(word.folded, "en"), tokenizer.stem(word.folded, "pt")}))
+def _wanted(word: query.TopicWord) -> WantedWord:
+    terms = frozenset(filter(None, (word.term, word.translated)))
+    return WantedWord(word.folded, terms, word.weight, tuple((v.term, v.weight) for v in word.variants))

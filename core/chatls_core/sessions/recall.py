@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from dataclasses import replace
 from datetime import datetime
 
 from chatls_core.sessions.catalog import Catalog
@@ -62,12 +63,20 @@ def recall_block(search: SessionSearch, catalog: Catalog, text: str, *, exclude:
     asked = text.strip()[:_LONGEST_ASKED]
     if not asked:
         return ""
-    question = understand(asked, now)
-    referred = _REFERENCE.search(" ".join(tokenizer.fold(asked).split())) is not None
+    question, referred = _read(asked, now)
     past = question.timed and (question.start is None or question.start < now)
     if referred or past:
         return _block(_asked_for(search, question, referred, exclude, now))
     return _block(_ambient(search, catalog, question, exclude, now))
+
+
+def _read(asked: str, now: datetime) -> tuple[Question, bool]:
+    """The question, and whether it refers to an earlier conversation; the words that do so are no topic."""
+    question = understand(asked, now)
+    referring = {w for m in _REFERENCE.finditer(" ".join(tokenizer.fold(asked).split())) for w in m.group().split()}
+    if not referring:
+        return question, False
+    return replace(question, words=tuple(w for w in question.words if w.written not in referring | {"off"})), True
 
 
 def _asked_for(
@@ -88,7 +97,7 @@ def _asked_for(
             limit=_EXPLICIT_HITS,
             exclude=exclude,
             sources=("user", "assistant", "summary"),
-            snippets=1,
+            snippets=2,
         )
         if hits := [h for h in hits if referred or h.coverage >= _TIMED_COVERAGE]:
             return hits
@@ -109,7 +118,7 @@ def _ambient(
         only=recent[:_AMBIENT_SESSIONS],
         exclude=exclude,
         sources=("user", "assistant", "summary"),
-        snippets=1,
+        snippets=2,
     )
     return [h for h in hits if h.coverage >= _AMBIENT_COVERAGE and h.matches >= 2 and h.words >= _AMBIENT_WORDS]
 
@@ -131,7 +140,7 @@ def _line(hit: SessionHit, limit: int) -> str:
     head = f'- {session.name} ({_day(hit)}"{_safe(session.title)}")'
     if not hit.snippets:
         return head
-    snippet = hit.snippets[0]
+    snippet = next((s for s in hit.snippets if s.text != session.title), hit.snippets[0])
     said = f": {snippet.source}: {_safe(snippet.text)}"
     return head + cut.by_bytes(said, max(limit - cut.byte_length(head), 60))
 

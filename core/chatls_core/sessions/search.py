@@ -7,29 +7,38 @@ it scores; neighbouring passages and further mentions add a little.
 
 from __future__ import annotations
 
-import math
 import re
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from chatls_core.sessions.catalog import Catalog, Found
+from chatls_core.sessions.catalog import Catalog, Found, Statistics
 from chatls_core.sessions.conversation import SessionSummary
 from chatls_core.sessions.passages import Source
-from chatls_core.sessions.question import Question, WantedWord, understand
+from chatls_core.sessions.question import Question, understand
 from chatls_core.text import cut, tokenizer
 
 SNIPPET_CHARS = 240
 """Most characters of one snippet."""
 
-_CANDIDATES = 400
-"""Passages looked at closely."""
+_CANDIDATES, _RELATED = 250, 80
+"""Passages looked at closely: by the question's words, and by related ones."""
+
+_RELATED_COVERS = 0.5
+"""How much of a word a related one covers."""
 
 _NEIGHBOUR = 0.3
 """What the passages next to one add to its score."""
 
-_FURTHER = 0.15
+_FURTHER = 0.3
 """What each further passage of the same conversation adds, halving."""
+
+_TOGETHER = 0.3
+"""What the conversation as a whole adds, each word counted once: some questions need two of its passages."""
+
+_K1, _B = 1.2, 0.75
+"""BM25's saturation and length normalisation; answers of assistants are long and need the latter."""
 
 _FRESH = 0.1
 """How much more a conversation of this week counts than an old one."""
@@ -72,7 +81,7 @@ class _Scored:
     found: Found
     score: float
     coverage: float
-    words: frozenset[str]
+    points: dict[str, float]
 
 
 class SessionSearch:
@@ -126,94 +135,130 @@ class SessionSearch:
         if not question.words and not question.phrases:
             recent = self._catalog.recent(limit + len(exclude), start=start, end=end)
             return [SessionHit(s, 0.0, 0.0, 0, 0, (), "recent") for s in recent if s.name not in exclude][:limit]
-        terms = question.terms
-        counts, total = self._catalog.frequencies(terms)
-        information = {w.written: _information(w, counts, total) for w in question.words}
-        found = self._catalog.match(terms, _CANDIDATES, start=start, end=end, only=only)
-        found = [
-            f
-            for f in found
-            if f.session not in exclude and (sources is None or f.source in sources) and _allowed(f, question)
-        ]
-        sessions = self._catalog.summaries(list(dict.fromkeys(f.session for f in found)))
+        statistics = self._catalog.statistics((*question.terms, *question.variants))
+        found = {
+            passage.row: passage
+            for terms, most in ((question.terms, _CANDIDATES), (question.variants, _RELATED))
+            for passage in self._catalog.match(terms, most, start=start, end=end, only=only)
+            if passage.session not in exclude
+            and (sources is None or passage.source in sources)
+            and _allowed(passage, question)
+        }
+        sessions = self._catalog.summaries(list({f.session for f in found.values()}))
         by_session: dict[str, list[_Scored]] = {}
-        for scored in _scored(found, question, information):
+        for scored in _scored(list(found.values()), question, statistics):
             if scored.found.session in sessions:
                 by_session.setdefault(scored.found.session, []).append(scored)
-        hits = [
-            (_hit(sessions[name], passages, question, now, snippets), passages[0])
-            for name, passages in by_session.items()
-        ]
-        hits.sort(key=lambda pair: pair[0].score, reverse=True)
-        return _distinct(hits, limit)
+        ranked = sorted(
+            ((_session_score(passages, sessions[name], now), name) for name, passages in by_session.items()),
+            reverse=True,
+        )
+        kept: list[tuple[float, str]] = []
+        for score, name in ranked:
+            if len(kept) == limit:
+                break
+            best = by_session[name][0].found
+            # A forked conversation repeats its origin: each hit must have something of its own to say.
+            if not any(_same(best, by_session[other][0].found) for _, other in kept):
+                kept.append((score, name))
+        return [_hit(sessions[name], by_session[name], question, score, snippets) for score, name in kept]
 
 
-def _information(word: WantedWord, counts: dict[str, int], total: int) -> float:
-    """How telling a word is, in nats; never negative."""
-    containing = sum(counts.get(t, 0) for t in word.terms)
-    return math.log(1 + (total - min(containing, total) + 0.5) / (containing + 0.5))
-
-
-def _scored(found: Sequence[Found], question: Question, information: dict[str, float]) -> list[_Scored]:
+def _scored(found: Sequence[Found], question: Question, statistics: Statistics) -> list[_Scored]:
     """Passages with their final scores, best first."""
-    whole = sum(information.values()) or 1.0
+    worth, whole = _worth(question, statistics)
     scored = []
     for passage in found:
-        words = frozenset(w.written for w in question.words if w.terms & passage.terms)
-        coverage = sum(information[w] for w in words) / whole
-        scored.append(_Scored(passage, passage.score * _WEIGHTS[passage.source], coverage, words))
-    own = {(s.found.session, s.found.place): s.score for s in scored}
+        norm = _K1 * (1 - _B + _B * len(passage.terms) / statistics.mean_length)
+        points: dict[str, float] = {}
+        covered: dict[str, float] = {}
+        for term, count in Counter([t for t in passage.terms if t in worth]).items():
+            saturated = count * (_K1 + 1) / (count + norm)
+            for word, value, coverage in worth[term]:
+                points[word] = max(points.get(word, 0.0), value * saturated)
+                covered[word] = max(covered.get(word, 0.0), coverage)
+        if points:
+            score = _WEIGHTS[passage.source] * sum(points.values())
+            scored.append(_Scored(passage, score, sum(covered.values()) / whole, points))
+    own_scores = {(s.found.session, s.found.place): s.score for s in scored}
     for item in scored:
         name, place = item.found.session, item.found.place
-        around = own.get((name, place - 1), 0.0) + own.get((name, place + 1), 0.0)
+        around = own_scores.get((name, place - 1), 0.0) + own_scores.get((name, place + 1), 0.0)
         item.score = (item.score + _NEIGHBOUR * around) * (0.5 + item.coverage)
     scored.sort(key=lambda s: s.score, reverse=True)
     return scored
 
 
-def _hit(
-    session: SessionSummary, passages: Sequence[_Scored], question: Question, now: datetime, snippets: int
-) -> SessionHit:
+def _worth(question: Question, statistics: Statistics) -> tuple[dict[str, list[tuple[str, float, float]]], float]:
+    """For each index term the words it may stand for, what finding it is worth and how much of the question it covers.
+
+    In nats of information; beside it the information of the whole question.
+    """
+    worth: dict[str, list[tuple[str, float, float]]] = {}
+    whole = 0.0
+    for word in question.words:
+        information = word.weight * statistics.information(word.terms)
+        whole += information
+        for term in word.terms:
+            worth.setdefault(term, []).append((word.written, information, information))
+        for term, weight in word.variants:
+            if term not in word.terms and statistics.containing.get(term):
+                value = min(information, word.weight * statistics.information((term,))) * weight
+                worth.setdefault(term, []).append((word.written, value, _RELATED_COVERS * information))
+    return worth, whole or 1.0
+
+
+def _session_score(passages: Sequence[_Scored], session: SessionSummary, now: datetime) -> float:
+    """A conversation's score from its passages, best first."""
     best = passages[0]
     score = best.score + sum(p.score * _FURTHER * 0.5**n for n, p in enumerate(passages[1:5]))
+    score += _TOGETHER * sum(_everywhere(passages).values())
     said = best.found.time or session.updated
     if said is not None:
         weeks = max((now - said).total_seconds(), 0.0) / 604_800
         score *= 1 + _FRESH / (1 + weeks)
+    return score
+
+
+def _everywhere(passages: Sequence[_Scored]) -> dict[str, float]:
+    """The points of each word where it scores best."""
+    points: dict[str, float] = {}
+    for passage in passages:
+        for word, value in passage.points.items():
+            points[word] = max(points.get(word, 0.0), value)
+    return points
+
+
+def _hit(
+    session: SessionSummary, passages: Sequence[_Scored], question: Question, score: float, snippets: int
+) -> SessionHit:
+    best = passages[0]
     shown: list[_Scored] = []
     for passage in passages:
         if len(shown) == snippets:
             break
         if all(passage.found.message_id != s.found.message_id and not _same(passage.found, s.found) for s in shown):
             shown.append(passage)
-    matched = dict.fromkeys(w.written for w in question.words if any(w.written in p.words for p in passages))
+    everywhere = _everywhere(passages)
+    matched = [w.written for w in question.words if w.written in everywhere]
     return SessionHit(
         session=session,
         score=score,
         coverage=best.coverage,
-        words=len(best.words),
+        words=len(best.points),
         matches=len({p.found.message_id for p in passages}),
         snippets=tuple(_snippet(p.found, question) for p in shown),
         why="words: " + ", ".join(matched) if matched else "phrase",
     )
 
 
-def _distinct(hits: Sequence[tuple[SessionHit, _Scored]], limit: int) -> list[SessionHit]:
-    """The best ``limit`` hits, each with something of its own to say."""
-    kept: list[tuple[SessionHit, _Scored]] = []
-    for hit, best in hits:
-        if len(kept) == limit:
-            break
-        if not any(_same(best.found, other.found) for _, other in kept):
-            kept.append((hit, best))
-    return [hit for hit, _ in kept]
-
-
 def _same(one: Found, other: Found) -> bool:
     if one.text == other.text:
         return True
-    union = len(one.terms | other.terms)
-    return len(one.terms) > 8 and len(one.terms & other.terms) / union >= _SAME
+    if not 0.8 < len(one.text) / len(other.text) < 1.25:
+        return False
+    mine, theirs = set(one.terms), set(other.terms)
+    return len(mine) > 8 and len(mine & theirs) / len(mine | theirs) >= _SAME
 
 
 def _allowed(found: Found, question: Question) -> bool:

@@ -288,7 +288,7 @@ class SessionStore:
             self._index.forget(name)
             return self._summary(self.load(name))
 
-    def expire(self, *, keep_ids: Collection[str] = ()) -> list[Deleted]:
+    def expire(self, *, keep_ids: Collection[str] = ()) -> Sequence[Deleted]:
         """Delete (recoverably) machine-named conversations that are too old or too many (spec/memory.md §15.1).
 
         ``keep_ids`` are conversations in use. One without a known date never expires by age.
@@ -319,7 +319,7 @@ class SessionStore:
         as_of: datetime | None = None,
         limit: int = 10,
         snippets: int = 3,
-    ) -> list[SessionHit]:
+    ) -> Sequence[SessionHit]:
         """The best conversations for a question, best first, with dated snippets; see :class:`SessionSearch`."""
         self._index.sync(passages=True)
         return self._search.search(
