@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ class Postings:
     def __init__(self) -> None:
         self._slots: dict[str, dict[int, int]] = {}
         self._terms: list[tuple[str, ...] | None] = []
+        self._lengths: list[int] = []
         self._written: dict[str, str] = {}
         self._buckets: defaultdict[str, set[str]] = defaultdict(set)
         self._arrays: dict[str, tuple[Numbers, Scores]] = {}
@@ -62,37 +63,46 @@ class Postings:
         """Number of terms by slot."""
         import numpy as np
 
-        return np.fromiter((len(t) if t else 0 for t in self._terms), dtype=np.float64, count=len(self._terms))
+        return np.array(self._lengths, dtype=np.float64)
 
-    def documents(self) -> tuple[Numbers, list[tuple[str, ...]]]:
-        """The filled slots in order, and their terms."""
+    def documents(self) -> list[tuple[str, ...]]:
+        """The terms of the filled slots, in order."""
+        return [terms for terms in self._terms if terms is not None]
+
+    def holders(self, term: str) -> Container[int]:
+        """The slots that hold ``term``."""
+        return self._slots.get(term, ())
+
+    def filled(self) -> Numbers:
+        """The filled slots in order."""
         import numpy as np
 
-        filled = [(slot, terms) for slot, terms in enumerate(self._terms) if terms is not None]
-        return np.array([slot for slot, _ in filled], dtype=np.int64), [terms for _, terms in filled]
-
-    def terms_of(self, slot: int) -> tuple[str, ...]:
-        """The terms of a slot, in order; none for an empty one."""
-        return self._terms[slot] or ()
+        if self.live == self.slots:
+            return np.arange(self.slots)
+        return np.array([slot for slot, terms in enumerate(self._terms) if terms is not None], dtype=np.int64)
 
     def append(self) -> int:
         """A new empty slot at the end."""
         self._terms.append(None)
+        self._lengths.append(0)
         return len(self._terms) - 1
 
     def fill(self, slot: int, pairs: Iterable[tuple[str, str]]) -> None:
         """Put (term, written word) pairs into an empty slot."""
         terms = []
+        by_term, arrays = self._slots, self._arrays
         for term, written in pairs:
             terms.append(term)
-            holders = self._slots.get(term)
+            holders = by_term.get(term)
             if holders is None:
-                holders = self._slots[term] = {}
+                holders = by_term[term] = {}
                 self._written[term] = written
                 self._buckets[term[:2]].add(term)
             holders[slot] = holders.get(slot, 0) + 1
-            self._arrays.pop(term, None)
+            if arrays:
+                arrays.pop(term, None)
         self._terms[slot] = tuple(terms)
+        self._lengths[slot] = len(terms)
         self._total_length += len(terms)
         self.live += 1
 
@@ -109,6 +119,7 @@ class Postings:
                 del self._slots[term], self._written[term]
                 self._buckets[term[:2]].discard(term)
         self._terms[slot] = None
+        self._lengths[slot] = 0
         self._total_length -= len(terms)
         self.live -= 1
 
@@ -160,8 +171,8 @@ class RankBm25Scorer:
         """``postings`` must hold at least one term."""
         from rank_bm25 import BM25Okapi
 
-        self._filled, documents = postings.documents()
-        self._bm25 = BM25Okapi([list(terms) for terms in documents], k1=k1, b=b)
+        self._filled = postings.filled()
+        self._bm25 = BM25Okapi([list(terms) for terms in postings.documents()], k1=k1, b=b)
         # The library's own idf is negative for a term that most passages have: finding it would count against them.
         self._bm25.idf = {term: postings.idf(term) for term in self._bm25.idf}
         self._known: dict[str, tuple[Numbers, Scores]] = {}

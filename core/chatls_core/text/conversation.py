@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Numbers = NDArray[np.int64]
+    Scores = NDArray[np.float64]
 
 _LABEL = re.compile(r"([^\W\d_][^\s:\[\](){}<>\"`/\\=]*(?: [^\s:\[\](){}<>\"`/\\=]+){0,3}):[ \t]")
 _SESSION_GAP_SECONDS = 4 * 3600.0
@@ -48,38 +48,60 @@ class Shape:
     b: float
 
 
-def sessions(times: Sequence[datetime | None], ids: Sequence[str]) -> Numbers:
+def id_stem(passage_id: str) -> str:
+    """An id without its running number: ``D1`` of ``D1:7``."""
+    return _RUNNING_NUMBER.sub("", passage_id)
+
+
+_RUNNING_NUMBER = re.compile(r"[\W_]*\d+$")
+
+
+def sessions(wall: Scores, stems: Numbers) -> Numbers:
     """The conversation each passage belongs to, numbered from 0 in the given order.
 
-    A new one begins where time jumps (by hours, or at all when every passage of a conversation bears one time), runs
-    backwards, or where the ids' common stem (``D1:`` of ``D1:7``) changes and stems are contiguous.
+    ``wall`` are their times (:func:`wall_seconds`), ``stems`` a number for each id's stem. A new conversation begins where
+    time jumps (by hours, or at all when all passages of a conversation bear one time), where it runs backwards, and
+    where the stem changes if every stem's passages stand together.
     """
     import numpy as np
 
-    if not ids:
+    if not len(wall):
         return np.zeros(0, dtype=np.int64)
-    seconds = np.array([_seconds(t) for t in times])
-    steps = np.diff(seconds)
-    both_dated = ~np.isnan(steps)
-    same_time = int((steps[both_dated] == 0).sum()) if both_dated.any() else 0
-    stamped = same_time > 0.5 * max(int(both_dated.sum()), 1)
+    steps = np.diff(wall)
+    dated = ~np.isnan(steps)
+    stamped = int(np.count_nonzero(steps[dated] == 0)) > 0.5 * max(int(np.count_nonzero(dated)), 1)
     with np.errstate(invalid="ignore"):
         jumps = (steps != 0) if stamped else (np.abs(steps) > _SESSION_GAP_SECONDS) | (steps < 0)
-    begins = jumps & both_dated | (np.isnan(seconds[1:]) != np.isnan(seconds[:-1]))
-    stems = [_STEM.sub("", i) for i in ids]
-    changes = np.array([a != b for a, b in zip(stems, stems[1:], strict=False)], dtype=bool)
-    distinct = len(set(stems))
-    if 1 < distinct <= len(ids) / 2 and int(changes.sum()) == distinct - 1:
-        begins = begins | changes
+    begins = (jumps & dated) | (np.isnan(wall[1:]) != np.isnan(wall[:-1]))
+    changes = stems[1:] != stems[:-1]
+    distinct = len(np.unique(stems))
+    if 1 < distinct <= len(stems) / 2 and np.count_nonzero(changes) == distinct - 1:
+        begins |= changes
     return np.concatenate(([0], np.cumsum(begins))).astype(np.int64)
 
 
-_STEM = re.compile(r"[\W_]*\d+$")
-
-
-def _seconds(time: datetime | None) -> float:
-    # Wall-clock difference; a mixture of aware and naive times must not fail, and hours of offset hardly matter here.
+def wall_seconds(time: datetime | None) -> float:
+    """Seconds of the wall clock since 1970 in the time's own zone; NaN for no time."""
     return float("nan") if time is None else (time.replace(tzinfo=None) - datetime(1970, 1, 1)).total_seconds()
+
+
+def offset_seconds(time: datetime | None) -> float:
+    """Seconds that the time's zone is ahead of UTC; NaN for no time and for a naive one."""
+    offset = None if time is None else time.utcoffset()
+    return float("nan") if offset is None else offset.total_seconds()
+
+
+def at_or_after(wall: Scores, offset: Scores, mark: datetime) -> NDArray[np.bool_]:
+    """Which times (:func:`wall_seconds`, :func:`offset_seconds`) are at or after ``mark``.
+
+    Two times that both name a zone are compared as instants, others by what the clock on the wall showed.
+    """
+    import numpy as np
+
+    zone = offset_seconds(mark)
+    shift = np.where(np.isnan(offset), 0.0, zone - offset) if not np.isnan(zone) else 0.0
+    later: NDArray[np.bool_] = wall + shift >= wall_seconds(mark)
+    return later
 
 
 def shape(labels: Counter[str], passages: int, sessions_count: int, mean_length: float) -> Shape:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from .bm25 import Postings
+from .passages import LABEL
 from .query import TopicWord
 
 _DERIVED = 0.6
@@ -36,14 +39,14 @@ def resolve(word: TopicWord, postings: Postings, *, translated: bool, labels: bo
     if translated and word.translated:
         terms[word.translated] = 1.0
     if labels:
-        terms[f"@l{word.folded}"] = 1.0
+        terms[LABEL + word.folded] = 1.0
     for variant in word.variants:
         terms.setdefault(variant.term, variant.weight)
     for term in _derived(word.term, postings):
         terms.setdefault(term, _DERIVED)
     held = {term: worth for term, worth in terms.items() if postings.holds(term)}
     if not held:
-        held = {term: _MISSPELT for term in _misspelt(word.term, postings)}
+        held = {term: _MISSPELT for term in _misspelt(word.folded, postings)}
     same = [postings.idf(t) for t, worth in held.items() if worth == 1.0]
     idf = min(same) if same else max((postings.idf(t) for t in held), default=postings.idf(word.term))
     held.setdefault(word.term, 1.0)
@@ -52,24 +55,40 @@ def resolve(word: TopicWord, postings: Postings, *, translated: bool, labels: bo
 
 
 def _derived(term: str, postings: Postings) -> Iterator[str]:
-    """Terms of one family that the stemmer keeps apart: adopt and adoption, research and researcher."""
+    """Terms of one family that the stemmer keeps apart: write and writer, allergic and allergy."""
+    root = _root(term)
+    if not root:
+        return
+    for other in postings.beginning_with(term[:2]):
+        if other != term and _root(other) == root:
+            yield other
+
+
+@lru_cache(maxsize=65536)
+def _root(term: str) -> str:
+    """What is left of a stem without its derivational ending; empty when that is too little to tell a family by."""
     if len(term) < 4 or not term.isalpha():
-        return
-    for other in postings.beginning_with(term[:2]):
-        if other == term or not other.startswith(term[:4]) or not other.isalpha():
-            continue
-        shared = _common_prefix(term, other)
-        if len(term) - shared <= 2 and len(other) - shared <= 4 and shared >= 0.66 * max(len(term), len(other)):
-            yield other
+        return ""
+    bare = _ENDING.sub("", term).rstrip("aeiouy")
+    if len(bare) > 1 and bare[-1] == bare[-2]:
+        bare = bare[:-1]
+    return bare if len(bare) >= 4 else ""
 
 
-def _misspelt(term: str, postings: Postings) -> Iterator[str]:
-    """Terms one slip of the keyboard away."""
-    if len(term) < 5 or not term.isalpha():
+_ENDING = re.compile(
+    r"(?<=...)(?:ations?|ition|ator|ment|ness|ship|hood|less|ful|ism|ist|ity|ive|ion|ian|er|or|al|ic|ant|ent|"
+    r"mento|dor|dora|oso|osa|idade|agem)$"
+)
+
+
+def _misspelt(folded: str, postings: Postings) -> Iterator[str]:
+    """Terms whose word is one slip of the keyboard away."""
+    if len(folded) < 6 or not folded.isalpha():
         return
-    for other in postings.beginning_with(term[:2]):
-        if abs(len(other) - len(term)) <= 1 and other.isalpha() and _one_slip(term, other):
-            yield other
+    for term in postings.beginning_with(folded[:2]):
+        written = postings.written(term)
+        if len(written) >= 6 and written.isalpha() and _one_slip(folded, written):
+            yield term
 
 
 def _common_prefix(a: str, b: str) -> int:

@@ -10,7 +10,8 @@ from functools import cache
 from . import dates, stopwords, thesaurus, tokenizer
 from .tokenizer import Language
 
-_WEAK_WEIGHT = 0.5
+_WEAK_WEIGHT = 0.3
+_DATE_OF_PASSAGE = 0.9
 
 _FIRST_PERSON = re.compile(r"\b(?:i|my|me|mine|i'm|i've|eu|meu|minha|meus|minhas)\b", re.IGNORECASE)
 _SECOND_PERSON = re.compile(
@@ -68,11 +69,10 @@ def _related(language: Language) -> Mapping[str, Mapping[str, float]]:
     for word, others in thesaurus.related_words().items():
         targets = related.setdefault(tokenizer.stem(word, language), {})
         for other, weight in others.items():
-            for stem in {
-                tokenizer.stem(other, "en"),
-                tokenizer.stem(other, "pt") if weight == thesaurus.TRANSLATION else "",
-            }:
-                if stem:
+            languages: tuple[Language, ...] = ("en", "pt") if weight >= thesaurus.TRANSLATION else ("en",)
+            for stem in {tokenizer.stem(other, each) for each in languages}:
+                # "comida" is stemmed to "com", which is every other Portuguese sentence.
+                if not tokenizer.is_stop_word(stem):
                     targets[stem] = max(targets.get(stem, 0.0), weight)
     return related
 
@@ -104,6 +104,8 @@ def read(text: str) -> Question:
 
 def _variants(folded: str, term: str, language: Language, named_dates: Mapping[str, str]) -> Iterable[Variant]:
     if folded in named_dates:
-        yield Variant(named_dates[folded], 1.0)
-    for stem, weight in _related(language).get(term, {}).items():
+        yield Variant(named_dates[folded], _DATE_OF_PASSAGE)
+    # "likely" is stemmed to "like" and means something else.
+    adverb = folded.endswith("ly") and folded not in thesaurus.related_words()
+    for stem, weight in () if adverb else _related(language).get(term, {}).items():
         yield Variant(stem, weight)

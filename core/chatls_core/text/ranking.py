@@ -6,14 +6,15 @@ dates, the speaker a question names, and, in dialogue only, the neighbours and t
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+import threading
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from . import bm25, conversation, dates, expansion, query, tokenizer
+from . import bm25, conversation, expansion, query, scoring, tokenizer, vectors
+from .passages import Passage, Table
+from .vectors import Embed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,53 +22,18 @@ if TYPE_CHECKING:
 
     Scores = NDArray[np.float64]
 
-Embed = Callable[[Sequence[str]], Sequence[Sequence[float]]]
-"""Turns texts into vectors of one length."""
-
 STRONG_COVERAGE = 0.5
 """Share of the question's information a passage must hold to count as a strong match."""
 
-LEAST_COVERAGE = 0.12
-"""Below this share of the question's information a passage that stands alone is unrelated."""
-
-_NEXT, _NEXT_BUT_ONE = 0.5, 0.2
-_CONVERSATION = 1.0
-_SPEAKER = 0.5
-_COVERAGE = 0.3
-_TIME_ANSWER, _NUMBER_ANSWER = 0.3, 0.2
-_QUESTION = 0.2
-_FUSION = 60.0
-_VECTOR_WEIGHT = 0.5
-
-_TIME_WORD = re.compile(
-    r"\b(?:yesterday|today|tonight|tomorrow|last|next|ago|weeks?|weekend|months?|years?|since|recently|"
-    r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|ontem|anteontem|hoje|amanh[ãa]|semana|m[êe]s|ano|passad[oa]|h[áa]|desde|"
-    r"january|february|march|april|june|july|august|september|october|november|december|"
-    r"janeiro|fevereiro|mar[çc]o|abril|maio|junho|julho|agosto|setembro|outubro|novembro|dezembro|\d{4}|\d{1,2}[/:]\d{1,2})\b",
-    re.IGNORECASE,
-)
-_NUMBER_WORD = re.compile(
-    r"\b(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|couple|few|several|first|second|third|once|twice|"
-    r"um|uma|dois|duas|tr[êe]s|quatro|cinco|seis|sete|oito|nove|dez|primeir[oa]|segund[oa])\b",
-    re.IGNORECASE,
-)
-_ASIDE = re.compile(r"\s*\[[^\]]*\]\s*$")
+_FEW_SLOTS = 64
 _FIRST_PERSON_LABELS = frozenset({"user", "human", "me", "usuario"})
 _SECOND_PERSON_LABELS = frozenset({"assistant", "ai", "bot", "model", "assistente"})
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """What can be found: a fact, an episode, a dialogue turn, a page.
-
-    ``time`` is when it was said or holds; ``tags`` are words that describe it; ``weight`` multiplies its score.
-    """
-
-    id: str
-    text: str
-    time: datetime | None = None
-    tags: tuple[str, ...] = ()
-    weight: float = 1.0
+class TimeWindow(Protocol):
+    start: datetime
+    end: datetime
+    span: tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,284 +56,214 @@ def strong_match(hit: Hit) -> bool:
     return hit.coverage >= STRONG_COVERAGE
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """What is kept of a passage beside its terms."""
-
-    passage: Passage
-    label: str
-    portuguese: bool
-    asks: bool
-    dated: bool
-    counted: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Built:
-    """What searches need and changes invalidate; arrays are by slot."""
-
-    live: NDArray[np.int64]
-    group: NDArray[np.int64]
-    shape: conversation.Shape
-    scorer: bm25.Scorer
-    groups: bm25.GroupScorer | None
-    weight: Scores
-    asks: Scores
-    dated: Scores
-    counted: Scores
-
-
 class PassageIndex:
     """A searchable set of passages, in the order they were added. Changes are cheap, and seen by the next search.
 
-    Not safe for changes and searches from several threads at once.
+    Safe to use from several threads.
     """
 
     def __init__(self, passages: Iterable[Passage] = (), *, embed: Embed | None = None) -> None:
         """``embed`` is optional; where given, its ranking is fused with the words' at half weight."""
-        self._postings = bm25.Postings()
-        self._slot: dict[str, int] = {}
-        self._entries: list[_Entry | None] = []
-        self._labels: Counter[str] = Counter()
-        self._portuguese = 0
-        self._built: _Built | None = None
-        self._embed = embed
-        self._vectors: dict[str, Sequence[float]] = {}
+        self._lock = threading.RLock()
+        self._table = Table()
+        self._corpus: scoring.Corpus | None = None
+        self._vectors = vectors.VectorStore(embed) if embed else None
         for passage in passages:
             self.add(passage)
 
     def __len__(self) -> int:
-        return len(self._slot)
+        return len(self._table)
 
     def __contains__(self, passage_id: object) -> bool:
-        return passage_id in self._slot
+        return isinstance(passage_id, str) and self._table.slot(passage_id) is not None
 
     def add(self, passage: Passage) -> None:
         """Add a passage at the end; one with the same id is replaced where it stands."""
-        slot = self._slot.get(passage.id)
-        if slot is None:
-            slot = self._slot[passage.id] = self._postings.append()
-            self._entries.append(None)
-        elif (known := self._entries[slot]) is not None:
-            if known.passage == passage:
+        with self._lock:
+            slot = self._table.slot(passage.id)
+            if slot is not None and self._table.passages[slot] == passage:
                 return
-            self._forget(slot, known)
-        label, body = conversation.speaker_label(passage.text)
-        language = tokenizer.detect_language(body) or "en"
-        pairs = tokenizer.analysed(body, language)
-        own = {term for term, _ in pairs}
-        pairs += [pair for tag in passage.tags for pair in tokenizer.analysed(tag, language) if pair[0] not in own]
-        pairs += [(f"@l{word.folded}", word.folded) for word in tokenizer.words(label)]
-        if passage.time is not None:
-            pairs += [(term, dates.spelled(term)) for term in dates.date_terms(passage.time)]
-        self._postings.fill(slot, pairs)
-        self._entries[slot] = _Entry(
-            passage,
-            label,
-            language == "pt",
-            _ASIDE.sub("", body).rstrip().endswith("?"),
-            bool(_TIME_WORD.search(body)),
-            bool(_NUMBER_WORD.search(body)),
-        )
-        self._labels[label] += 1
-        self._portuguese += language == "pt"
-        self._built = None
+            self._table.put(passage)
+            self._changed(passage.id)
 
     def remove(self, passage_id: str) -> bool:
         """Remove a passage; says whether it was there."""
-        slot = self._slot.pop(passage_id, None)
-        if slot is None:
-            return False
-        entry = self._entries[slot]
-        assert entry is not None
-        self._forget(slot, entry)
-        if self._postings.slots > 64 and self._postings.live < self._postings.slots / 2:
-            self._compact()
-        return True
+        with self._lock:
+            if not self._table.remove(passage_id):
+                return False
+            self._changed(passage_id)
+            slots = self._table.postings.slots
+            if slots > _FEW_SLOTS and len(self._table) < slots / 2:
+                self._renew(self._table)
+            return True
 
     def replace(self, passages: Iterable[Passage]) -> None:
-        """Make the index hold exactly ``passages``; those that stay the same are not read again.
+        """Make the index hold exactly ``passages``, in their order; those that stay the same are not read again.
 
-        The order becomes the given one; when it differs from the present order, everything is read again.
+        When passages that stay change their order, or new ones come between them, everything is read again.
         """
-        wanted = {p.id: p for p in passages}
-        for passage_id in [i for i in self._slot if i not in wanted]:
-            self.remove(passage_id)
-        kept = [i for i in wanted if i in self._slot]
-        in_order = sorted(kept, key=self._slot.__getitem__) == kept and list(wanted)[: len(kept)] == kept
-        if not in_order:
-            for passage_id in kept:
+        with self._lock:
+            wanted = {passage.id: passage for passage in passages}
+            for passage_id in [p.id for p in self._table if p.id not in wanted]:
                 self.remove(passage_id)
-        for passage in wanted.values():
-            self.add(passage)
+            present = [passage.id for passage in self._table]
+            if present != list(wanted)[: len(present)]:
+                self._renew(())
+            for passage in wanted.values():
+                self.add(passage)
 
-    def _forget(self, slot: int, entry: _Entry) -> None:
-        self._postings.clear(slot)
-        self._entries[slot] = None
-        self._labels[entry.label] -= 1
-        self._portuguese -= entry.portuguese
-        self._vectors.pop(entry.passage.id, None)
-        self._built = None
+    def _changed(self, passage_id: str) -> None:
+        self._corpus = None
+        if self._vectors:
+            self._vectors.forget(passage_id)
 
-    def _compact(self) -> None:
-        """Close the gaps that removed passages left."""
-        vectors = self._vectors
-        fresh = PassageIndex((e.passage for e in self._entries if e is not None), embed=self._embed)
-        self.__dict__.update(fresh.__dict__)
-        self._vectors = vectors
+    def _renew(self, passages: Iterable[Passage]) -> None:
+        """Start again with ``passages``, without the gaps that removed ones left."""
+        table = Table()
+        for passage in passages:
+            table.put(passage)
+        self._table, self._corpus = table, None
 
-    def _build(self) -> _Built:
+    def _read(self) -> scoring.Corpus:
+        """What searches need, made once after each change."""
         import numpy as np
 
-        filled = [(slot, entry) for slot, entry in enumerate(self._entries) if entry is not None]
-        size = self._postings.slots
-        live = np.array([slot for slot, _ in filled], dtype=np.int64)
-        group_of_live = conversation.sessions([e.passage.time for _, e in filled], [e.passage.id for _, e in filled])
-        count = int(group_of_live[-1]) + 1 if len(filled) else 0
-        shape = conversation.shape(
-            Counter({label: n for label, n in self._labels.items() if label}),
-            len(filled),
-            count,
-            self._postings.average_length,
-        )
-        group = np.zeros(size, dtype=np.int64)
-        group[live] = group_of_live
-
-        def by_slot(value: Callable[[_Entry], float]) -> Scores:
-            result: Scores = np.zeros(size)
-            result[live] = [value(e) for _, e in filled]
-            return result
-
-        return _Built(
+        table, postings = self._table, self._table.postings
+        live, wall = postings.filled(), table.column("wall")
+        group = conversation.sessions(wall[live], table.stems()[live])
+        count = int(group[-1]) + 1
+        shape = conversation.shape(table.labels, len(table), count, postings.average_length)
+        by_conversation = None
+        if shape.context:
+            of_slot = np.zeros(postings.slots, dtype=np.int64)
+            of_slot[live] = group
+            by_conversation = bm25.GroupScorer(postings, of_slot, count, b=shape.b)
+        return scoring.Corpus(
+            postings,
+            shape,
+            bm25.scorer(postings, b=shape.b),
             live,
             group,
-            shape,
-            bm25.scorer(self._postings, b=shape.b),
-            bm25.GroupScorer(self._postings, group, count, b=shape.b) if shape.context else None,
-            by_slot(lambda e: e.passage.weight),
-            by_slot(lambda e: e.asks),
-            by_slot(lambda e: e.dated),
-            by_slot(lambda e: e.counted),
+            by_conversation,
+            table.column("weight"),
+            table.column("asks"),
+            table.column("dated"),
+            table.column("counted"),
+            wall,
+            table.column("offset"),
         )
 
     def search(self, query_text: str, k: int, *, now: datetime | None = None) -> list[Hit]:
-        """The best ``k`` passages, best first; nothing when the question has no topic or nothing is related to it."""
-        if not self._slot or k <= 0:
-            return []
-        import numpy as np
+        """The best ``k`` passages, best first; nothing when the question has no topic or nothing is related to it.
 
-        built = self._built = self._built or self._build()
-        question = query.read(query_text)
-        words, speakers = self._resolve(question, built.shape)
-        if not words:
-            return []
-        size = self._postings.slots
-        total, covered, near = np.zeros(size), np.zeros(size), np.zeros(size)
-        by_group = np.zeros(int(built.group.max()) + 1) if built.groups else None
-        information = sum(w.information for w in words)
-        presence = []
-        for word in words:
-            score, present = np.zeros(size), np.zeros(size)
-            for term, worth in word.terms:
-                slots, values = built.scorer.scores(term)
-                # A rare stand-in must not outweigh the word that was asked for.
-                fair = worth * min(1.0, word.idf / max(self._postings.idf(term), 1e-9))
-                score[slots] = np.maximum(score[slots], fair * values)
-                present[slots] = np.maximum(present[slots], worth)
-            total += word.weight * score
-            covered += word.information * present
-            presence.append(present)
-            if built.groups and by_group is not None:
-                near += word.information * np.maximum(present, self._beside(built, present, np.maximum))
-                best = np.zeros_like(by_group)
-                base = built.groups.scores(word.terms[0][0])[1]
-                for term, worth in word.terms:
-                    values, idf = built.groups.scores(term)
-                    best = np.maximum(best, worth * min(1.0, base / max(idf, 1e-9)) * values)
-                by_group += word.weight * best
-        total, covered, near = total, covered / information, near / information
-        context = built.shape.context
-        if context and by_group is not None:
-            total = total + context * (
-                _NEXT * self._beside(built, total, np.add) + _NEXT_BUT_ONE * self._beside(built, total, np.add, 2)
-            )
-            total = total + context * _CONVERSATION * by_group[built.group] * (total > 0)
-            total *= 1 - _QUESTION * context * built.asks
-            total *= 1 + _COVERAGE * near
-        else:
-            total = np.where(covered >= LEAST_COVERAGE, total * (1 + _COVERAGE * covered), 0.0)
-        spoken = np.zeros(size)
-        for name in speakers:
-            spoken[self._postings.arrays(f"@l{name}")[0]] = 1.0
-        total *= 1 + _SPEAKER * spoken
-        if question.wants_time:
-            total *= 1 + _TIME_ANSWER * built.dated
-        elif question.wants_number:
-            total *= 1 + _NUMBER_ANSWER * built.counted
-        total *= built.weight
-        possible = sum(w.weight * w.idf for w in words) * (bm25.K1 + 1)
-        order = self._best(total, k)
-        hits = []
-        for slot in order:
-            entry = self._entries[slot]
-            if entry is None:
-                continue
-            why = self._why(slot, words, presence, spoken[slot] > 0 and entry.label)
-            hits.append(
-                Hit(entry.passage.id, round(float(total[slot]) / possible, 6), why, round(float(covered[slot]), 4))
-            )
-        return hits
+        ``now`` is when the question is asked; with it, times in the question ("last week") count.
+        """
+        with self._lock:
+            if not len(self._table) or k <= 0:
+                return []
+            corpus = self._corpus = self._corpus or self._read()
+            wish, times = self._wish(corpus, query_text, now)
+            if not wish.words and wish.inside is None:
+                return []
+            result = scoring.score(corpus, wish)
+            hits = self._hits(scoring.best(result.total, k), wish, times, result)
+            return self._fused(query_text, hits, k) if self._vectors else hits
 
-    def _resolve(self, question: query.Question, shape: conversation.Shape) -> tuple[list[expansion.Wanted], list[str]]:
-        """The topic words with every term that may stand for them here, and the speakers that the question names."""
-        names = {word.folded for label in shape.speakers for word in tokenizer.words(label)}
+    def _wish(self, corpus: scoring.Corpus, text: str, now: datetime | None) -> tuple[scoring.Wish, str]:
+        """What is looked for in this corpus, and the asked time in words (empty when none is asked)."""
+        windows = _windows(text, now) if now else ()
+        inside, times = self._inside(corpus, windows) if windows else (None, "")
+        if inside is not None:
+            for window in windows:
+                start, end = window.span
+                text = text[:start] + " " * (end - start) + text[end:]
+        question = query.read(text)
+        names = {word.folded for label in corpus.shape.speakers for word in tokenizer.words(label)}
         speakers = [w.folded for w in question.topic if w.folded in names]
         if question.first_person and not speakers:
             speakers = sorted(names & _FIRST_PERSON_LABELS)
         if question.second_person:
             speakers = sorted(names & _SECOND_PERSON_LABELS) or speakers
-        mixed = 0 < self._portuguese < len(self._slot) or (self._portuguese > 0) != (question.language == "pt")
-        topic = [w for w in question.topic if w.folded not in names]
-        labels_are_words = not shape.speakers
-        wanted = [expansion.resolve(w, self._postings, translated=mixed, labels=labels_are_words) for w in topic]
-        return wanted, speakers
+        portuguese = question.language == "pt"
+        translated = self._table.portuguese < len(self._table) if portuguese else self._table.portuguese > 0
+        words = [
+            expansion.resolve(w, corpus.postings, translated=translated, labels=not names)
+            for w in question.topic
+            if w.folded not in names
+        ]
+        return scoring.Wish(words, inside, speakers, question.wants_time, question.wants_number), times
 
-    def _beside(
-        self, built: _Built, values: Scores, combine: Callable[[Scores, Scores], Scores], distance: int = 1
-    ) -> Scores:
-        """The values of the passages ``distance`` before and after in the same conversation, combined."""
+    def _inside(self, corpus: scoring.Corpus, windows: Sequence[TimeWindow]) -> tuple[Scores | None, str]:
+        """1 for the passages whose time lies in one of ``windows``; nothing when none does."""
         import numpy as np
 
-        compact, group = values[built.live], built.group[built.live]
-        before, after = np.zeros_like(compact), np.zeros_like(compact)
-        if len(compact) > distance:
-            same = group[distance:] == group[:-distance]
-            before[distance:] = compact[:-distance] * same
-            after[:-distance] = compact[distance:] * same
-        result = np.zeros_like(values)
-        result[built.live] = combine(before, after)
-        return result
+        result: Scores = np.zeros(corpus.size)
+        for window in windows:
+            after = conversation.at_or_after(corpus.wall, corpus.offset, window.start)
+            before_end = ~conversation.at_or_after(corpus.wall, corpus.offset, window.end)
+            result[after & before_end & ~np.isnan(corpus.wall)] = 1.0
+        if not result.any():
+            return None, ""
+        return result, " or ".join(f"{w.start:%Y-%m-%d} to {w.end:%Y-%m-%d}" for w in windows)
 
-    @staticmethod
-    def _best(total: Scores, k: int) -> list[int]:
-        """The slots of the ``k`` highest positive scores, best first, earlier passages first among equals."""
-        import numpy as np
+    def _hits(self, slots: list[int], wish: scoring.Wish, times: str, result: scoring.Result) -> list[Hit]:
+        """The passages in ``slots`` with their scores and reasons."""
+        named = [self._naming(word) for word in wish.words]
+        presence = result.presence[:, slots].T.tolist()
+        totals, coverages = (result.total[slots] / result.possible).tolist(), result.coverage[slots].tolist()
+        hits = []
+        for slot, present, total, coverage in zip(slots, presence, totals, coverages, strict=True):
+            passage = self._table.passages[slot]
+            assert passage is not None
+            parts = [
+                next(name for name, holders in names if slot in holders)
+                for names, share in zip(named, present, strict=True)
+                if share > 0
+            ]
+            reasons = ["has " + ", ".join(parts)] if parts else []
+            if wish.inside is not None and wish.inside[slot]:
+                reasons.append(f"from {times}")
+            if not reasons:
+                reasons.append("stands beside a passage that matches")
+            if result.spoken[slot]:
+                reasons.append(f"said by {self._table.label(slot)}")
+            hits.append(Hit(passage.id, round(total, 6), "; ".join(reasons), round(min(1.0, coverage), 4)))
+        return hits
 
-        positive = np.flatnonzero(total > 0)
-        if len(positive) > 4 * k:
-            threshold = np.partition(total[positive], -k)[-k]
-            positive = positive[total[positive] >= threshold]
-        return [int(i) for i in positive[np.argsort(-total[positive], kind="stable")][:k]]
+    def _naming(self, word: expansion.Wanted) -> list[tuple[str, Container[int]]]:
+        """How each term of a wanted word is called in a reason, with the slots that hold it; the closest first."""
+        names = []
+        for term, _ in sorted(word.terms, key=lambda pair: -pair[1]):
+            itself = term == word.terms[0][0] or term.startswith("@")
+            name = word.folded if itself else f"{self._table.postings.written(term)} (for {word.folded})"
+            names.append((name, self._table.postings.holders(term)))
+        return names
 
-    def _why(self, slot: int, words: list[expansion.Wanted], presence: list[Scores], speaker: str | bool) -> str:
-        held = self._postings.terms_of(slot)
-        parts = []
-        for word, present in zip(words, presence, strict=True):
-            if present[slot] <= 0:
-                continue
-            term = next(t for t, worth in sorted(word.terms, key=lambda p: -p[1]) if t in held)
-            parts.append(
-                word.folded if term == word.terms[0][0] else f"{self._postings.written(term)} (for {word.folded})"
-            )
-        why = "has " + ", ".join(parts) if parts else "stands beside a passage that matches"
-        return f"{why}; said by {speaker}" if speaker else why
+    def _fused(self, text: str, hits: list[Hit], k: int) -> list[Hit]:
+        """``hits`` by words joined with the nearest passages by meaning; scores are then those of the fusion."""
+        assert self._vectors is not None
+        texts = {passage.id: passage.text for passage in self._table}
+        near = self._vectors.nearest(text, texts, 4 * k)
+        if not near:
+            return hits
+        by_id = {hit.id: hit for hit in hits}
+        fused = vectors.fuse(by_id, near)
+        nearby = set(near)
+        found = []
+        for passage_id, score in list(fused.items())[:k]:
+            hit = by_id.get(passage_id, Hit(passage_id, 0.0, "", 0.0))
+            reasons = [hit.why] if hit.why else []
+            if passage_id in nearby:
+                reasons.append("close in meaning")
+            found.append(replace(hit, score=round(score, 6), why="; ".join(reasons)))
+        return found
+
+
+def _windows(text: str, now: datetime) -> Sequence[TimeWindow]:
+    import importlib
+
+    try:
+        found: Sequence[TimeWindow] = importlib.import_module(f"{__package__}.time_expressions").find(text, now)
+    except ModuleNotFoundError:
+        return ()
+    return found

@@ -10,13 +10,13 @@ ENGLISH = frozenset(
     """
     a about above after again against ain all also although am an and any are aren as at be because been before being
     below between both but by can cannot could couldn did didn do does doesn doing don done down during each either else
-    ever every few for from further get gets getting got had hadn has hasn have haven having he her here hers herself him
+    ever every few for from further get gets getting go goes going gone got had hadn has hasn have haven having he her here hers herself him
     himself his how however i if in into is isn it its itself just let ll me might mightn more most mustn my myself needn
-    neither no nor not now of off on once only onto or other others our ours ourselves out over own per please quite
-    rather re really same shall shan she should shouldn since so some still such than that the their theirs them
+    neither no nor not now of off oh ok okay on once only onto or other others our ours ourselves out over own per please quite
+    rather re really same shall shan she should shouldn since so some still such than thank thanks that the their theirs them
     themselves then there these they this those though through thus to too toward towards under until unless up upon us
-    ve very was wasn we were weren what whatever when whenever where wherever whether which whichever while who whoever
-    whom whose why will with within without won would wouldn yet you your yours yourself yourselves
+    ve very via was wasn we were weren what whatever when whenever where wherever whether which whichever while who whoever
+    whom whose why will with within without won would wouldn yes yet you your yours yourself yourselves
     """.split()
 )
 
@@ -27,7 +27,7 @@ PORTUGUESE = frozenset(
     entao entre era eram essa essas esse esses esta estao estas estava estavam este estes estou eu foi fomos for foram
     ha houve isso isto ja la lhe lhes lo mais mas me mesma mesmas mesmo mesmos meu meus minha minhas muito muita muitos
     muitas na nas nao nem nessa nessas nesse nesses nesta nestas neste nestes no nos nossa nossas nosso nossos num numa
-    o onde os ou para pela pelas pelo pelos per por porque porem pra pro qual quais qualquer quando quanta quantas quanto
+    o obrigado obrigada ok onde os ou para pela pelas pelo pelos per por porque porem pra pro qual quais qualquer quando quanta quantas quanto
     quantos que quem se seja sejam sem sempre ser sera serao seria seriam seu seus sim so sob sobre somos sou sua suas
     tal tambem te tem tenho ter teu teus teve tinha tinham tive tiveram toda todas todo todos tu tua tuas tudo um uma
     umas uns vai vao voce voces vos
@@ -54,8 +54,27 @@ EVIDENCE_ENGLISH = frozenset(
 )
 EVIDENCE_PORTUGUESE = frozenset(
     """
-    que nao uma um para com os do da dos das em na nas nos se por mais mas foi ele ela eu voce isso esta estao sao tem
-    ser quando como qual onde quem meu minha seu sua ao aos pelo pela ja muito tambem o e ontem hoje amanha fazer usa
+    que nao não uma um para com os do da dos das em na nas nos se por mais mas foi ele ela eu voce você isso esta está estao estão sao são tem
+    ser quando como qual onde quem meu minha seu sua ao aos pelo pela ja já muito tambem também o e é à ontem hoje amanha amanhã fazer usa
     """.split()
 )
-"""Function words by which a text's language is told apart; words of both languages are left out of both sets."""
+"""Function words by which a text's language is told apart, with and without accents; words of both languages are in neither."""
+
+TIMES = frozenset(
+    """
+    yesterday today tonight tomorrow last next ago week weeks weekend month months year years since recently
+    monday tuesday wednesday thursday friday saturday sunday
+    january february march april june july august september october november december
+    ontem anteontem hoje amanha semana semanas mes meses ano anos passado passada desde
+    janeiro fevereiro marco abril maio junho julho agosto setembro outubro novembro dezembro
+    """.split()
+)
+"""Folded words of passages that tell when."""
+
+NUMBERS = frozenset(
+    """
+    one two three four five six seven eight nine ten couple few several first second third once twice
+    um uma dois duas tres quatro cinco seis sete oito nove dez primeiro primeira segundo segunda
+    """.split()
+)
+"""Folded words of passages that tell how many."""

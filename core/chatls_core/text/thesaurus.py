@@ -1,4 +1,6 @@
-"""Words that mean nearly the same, kinds and their members, and Portuguese–English pairs: general language, no corpus.
+"""Irregular forms, words that mean nearly the same, kinds and their members, and Portuguese–English pairs.
+
+General language, taken from no corpus.
 
 A question names the kind ("which *database*", "what *pets*") where the answer names the member ("Postgres", "a *cat*").
 Lexical ranking cannot bridge that by itself; these small tables do, at a weight well below the word itself. Only
@@ -10,8 +12,106 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
+_INFLECTIONS = """
+be was were been
+go went gone goes
+do did done
+have had has
+say said
+tell told
+make made
+take took taken
+give gave given
+get got gotten
+come came
+see saw seen
+know knew known
+think thought
+find found
+feel felt
+leave left
+keep kept
+lose lost
+meet met
+pay paid
+buy bought
+sell sold
+send sent
+spend spent
+bring brought
+teach taught
+catch caught
+fight fought
+build built
+sleep slept
+eat ate eaten
+drink drank drunk
+drive drove driven
+ride rode ridden
+fly flew flown
+run ran
+swim swam swum
+sing sang sung
+write wrote written
+speak spoke spoken
+break broke broken
+choose chose chosen
+wear wore worn
+grow grew grown
+draw drew drawn
+throw threw thrown
+begin began begun
+win won
+hold held
+lead led
+stand stood
+understand understood
+forget forgot forgotten
+fall fell fallen
+steal stole stolen
+wake woke woken
+rise rose risen
+sit sat
+shoot shot
+hide hid hidden
+freeze froze frozen
+become became
+hear heard
+lend lent
+die died
+lie lay
+child children
+person people
+man men
+woman women
+wife wives
+life lives
+tooth teeth
+foot feet
+mouse mice
+knife knives
+half halves
+good better best
+bad worse worst
+index indices indexes
+ir fui foi fomos foram vou vai
+ter tive teve tinha tenho
+fazer fiz fez fizemos fizeram faz
+dizer disse dissemos disseram diz
+vir vim veio viemos vieram
+ver vi viu vimos viram
+poder pude pode pudemos
+querer quis quer queria
+saber soube sabe sei
+trazer trouxe traz
+por pus pos
+dar dei deu demos
+estar esteve estava
+decidir decisao decidimos decidiu
+"""
+
 _SYNONYMS = """
-child kid children kids son daughter toddler
+child kid son daughter toddler
 parent mom dad mother father mum mama papa
 wife husband spouse partner
 sibling brother sister
@@ -25,31 +125,29 @@ colleague coworker teammate
 job work career occupation profession employment
 company employer firm business startup
 salary pay wage income
-buy purchase bought
-sell sold
-own have
-begin start began started
-finish end complete completed ended
-quit resign leave left
+buy purchase
+begin start commence
+finish end complete
+quit resign leave
 trip travel vacation journey visit tour getaway holiday
-hike trek trekking hiking
+hike trek
 house home apartment flat
-move relocate moved relocated
+move relocate
 city town
 country nation
 movie film
 show series sitcom
-book novel read reading
+book novel reading
 author writer
 song track tune
 music band concert
 picture photo photograph image pic
-paint painting painted art artwork
+painting art artwork
 draw drawing sketch
 hobby pastime interest leisure
 exercise workout gym fitness training
 sick ill illness disease
-injury hurt injured
+injury hurt
 doctor physician
 hospital clinic
 medicine medication drug
@@ -60,7 +158,7 @@ angry mad furious upset
 afraid scared fear frightened
 tired exhausted
 favorite favourite prefer best
-like love enjoy
+love enjoy like
 hate dislike
 think believe opinion
 idea plan
@@ -68,8 +166,8 @@ goal aim objective target
 problem issue trouble difficulty
 solution fix
 help assist support aid
-teach taught teacher instructor tutor
-learn study learned studied
+teach teacher instructor tutor
+learn study
 school university college education degree
 exam test quiz
 class course lesson workshop
@@ -79,18 +177,17 @@ road highway street
 restaurant diner cafe
 meal dinner lunch breakfast
 food dish cuisine recipe
-cook bake cooked baked cooking baking
+cook bake
 dessert sweet cake
 drink beverage
 dog puppy
 cat kitten
 gift present
 party celebration
-marry wedding married
-engage engaged proposal
+marry wedding
 birth born birthday
 die death died
-win won victory
+win victory
 contest competition tournament
 award prize trophy
 money cash fund
@@ -98,10 +195,9 @@ cheap inexpensive
 big large huge
 small little tiny
 fast quick rapid
-begin commence
 often frequently
 near close nearby
-meet met meeting
+meet meeting
 event festival ceremony
 volunteer charity donate fundraiser
 church faith religion religious spiritual
@@ -110,13 +206,108 @@ politics political
 phone mobile cellphone
 laptop computer
 website site
+keep retain retention store
+valid expire expiry
+attend participate join
+recommend suggest advise advice tip
+receive get
+obstacle challenge setback struggle difficulty hurdle
+reside live dwell
+childhood upbringing
+age old
+injury wound
+script screenplay
+poem poetry
+concert gig
+dance dancing ballet
+creative creativity art
+nervous anxious worried anxiety
+proud pride
+thankful grateful gratitude
+calm peaceful serene
+fun enjoyable exciting
+interest passion passionate keen
+talent skill ability
+skill expertise
+success achievement accomplishment
+fail failure reject rejection
+encourage motivate inspire inspiration motivation
+sneakers shoes
+necklace jewelry ring bracelet
+plant garden gardening flower
+forest woods
+sea ocean
+beach coast shore
+hill mountain
+stroll walk
+jog run
+diet nutrition
+weight fat
+allergic allergy
+pregnant pregnancy baby
+retire retirement
+immigrate emigrate immigrant
+military army veteran
+police officer
+attorney lawyer
+nation homeland
+adopt adoption foster
+homeless shelter
+community neighborhood neighbourhood
+colour color
+theatre theater
+organise organize
+apologize sorry
+surprise shock
+argue argument fight quarrel
+secret confidential
+rent lease
+loan debt mortgage
+discount sale coupon
+souvenir keepsake memento
+mentor coach coaching
+student pupil
+scholarship grant
+internship intern
+promotion promoted
+interview hiring recruiter
+customer client
+market marketing advertise advertising
+sponsor sponsorship endorsement endorse
+brand label
+collect collection
+decorate decoration decor
+repair mend fix
+replace substitute swap
+migrate migration
+upgrade update
+rename renaming
+rollback revert undo
+slow slowness lag
+memory ram
+disk storage
+network connectivity
+encrypt encryption
+certificate cert tls ssl
+request req
+response reply answer
+endpoint route
+schema model
+column field
+schedule cron timetable
+retry backoff
+timeout deadline
+feature flag
+metric measurement
+alert alarm
+meeting call standup
 bug defect error fault
 crash failure outage incident
 deploy deployment release rollout ship
 delete remove erase drop
-create make made
+create make
 change modify update edit
-choose pick select decide decision chose
+choose pick select decide decision
 repository repo
 directory folder
 configuration config setting settings
@@ -156,36 +347,54 @@ animal: dog cat horse bird turtle rabbit cow sheep goat pig elephant lion tiger 
 instrument: guitar piano violin cello drums flute clarinet saxophone trumpet ukulele keyboard bass
 sport: football soccer basketball tennis baseball volleyball hockey golf rugby swimming surfing skiing snowboarding cricket boxing cycling running
 martial: karate judo taekwondo kickboxing jiujitsu aikido kungfu
-exercise: yoga running swimming cycling weights pilates jogging boxing cardio squats hiking
-hobby: painting gardening photography cooking baking knitting pottery hiking fishing gaming chess dancing writing reading sewing woodworking
-activity: hiking camping swimming painting dancing fishing cycling picnic kayaking skiing running yoga museum
+exercise: kickboxing crossfit taekwondo run swim stretching marathon strength aerobics yoga running swimming cycling weights pilates jogging boxing cardio squats hiking
+hobby: drawing collecting surfing blogging crafts origami puzzles baking painting gardening photography cooking baking knitting pottery hiking fishing gaming chess dancing writing reading sewing woodworking
+activity: pottery volunteering shopping bowling skating biking workshop hike camp swim paint dance hiking camping swimming painting dancing fishing cycling picnic kayaking skiing running yoga museum
 outdoor: hiking camping fishing kayaking climbing cycling picnic skiing surfing
-art: painting sculpture drawing pottery ceramics photography sketch mural canvas
+art: sculpting watercolor portrait abstract calligraphy collage painting sculpture drawing pottery ceramics photography sketch mural canvas
 game: chess poker puzzle videogame console xbox playstation nintendo
-country: spain portugal france germany italy england ireland scotland greece sweden norway denmark finland poland austria switzerland netherlands belgium brazil argentina mexico canada japan china india korea thailand vietnam australia egypt turkey morocco kenya
-european: spain portugal france germany italy england ireland scotland greece sweden norway denmark finland poland austria switzerland netherlands belgium
-city: paris london rome madrid barcelona lisbon porto berlin munich vienna amsterdam dublin prague tokyo seoul beijing sydney toronto vancouver seattle chicago boston miami dallas houston denver austin york angeles francisco recife
+country: england wales russia ukraine israel iran iraq nepal indonesia malaysia philippines singapore iceland hungary romania croatia chile peru colombia cuba jamaica nigeria ethiopia ghana uk usa america britain spain portugal france germany italy england ireland scotland greece sweden norway denmark finland poland austria switzerland netherlands belgium brazil argentina mexico canada japan china india korea thailand vietnam australia egypt turkey morocco kenya
+european: england wales uk britain iceland hungary romania croatia ukraine spain portugal france germany italy england ireland scotland greece sweden norway denmark finland poland austria switzerland netherlands belgium
+city: moscow istanbul athens budapest warsaw stockholm oslo copenhagen helsinki edinburgh manchester milan venice florence naples zurich geneva brussels shanghai mumbai delhi bangkok singapore dubai cairo melbourne auckland montreal detroit phoenix philadelphia atlanta orleans vegas nashville portland baltimore minneapolis orlando tampa honolulu bali paris london rome madrid barcelona lisbon porto berlin munich vienna amsterdam dublin prague tokyo seoul beijing sydney toronto vancouver seattle chicago boston miami dallas houston denver austin york angeles francisco recife
 state: california texas florida oregon washington colorado michigan ohio georgia arizona nevada alaska minnesota indiana
 nature: forest mountain lake river beach ocean waterfall park trail sunset
 weather: rain sunny snow storm wind cloudy
 season: summer winter spring autumn
 family: mother father brother sister son daughter wife husband mom dad grandmother grandfather aunt uncle cousin
-food: pizza pasta sushi salad soup rice chicken bread cheese burger taco curry steak
-dessert: cake cookie pie brownie chocolate pudding cupcake muffin
+food: sandwich noodles beef pork fish shrimp lasagna omelette pizza pasta sushi salad soup rice chicken bread cheese burger taco curry steak
+dessert: sorbet tart cheesecake mousse cake cookie pie brownie chocolate pudding cupcake muffin
 recipe: cake soup pasta chicken cookies bread salad sauce
 drink: coffee tea beer wine juice water soda
 fruit: apple banana orange strawberry mango grape lemon peach pear
 vegetable: carrot tomato potato onion spinach broccoli pepper
 color: red blue green yellow purple pink black white orange brown
-emotion: happy sad angry afraid anxious excited proud grateful
-illness: cold flu fever cancer asthma diabetes allergy migraine
+emotion: scared lonely nervous frustrated disappointed relieved angry joy sadness anger happy sad angry afraid anxious excited proud grateful
+illness: covid infection virus pneumonia arthritis depression gastritis cold flu fever cancer asthma diabetes allergy migraine
 allergy: peanut dairy gluten pollen shellfish lactose
 vehicle: car truck motorcycle bike bus van
 furniture: chair table couch sofa desk bed
-clothes: shirt dress shoes jacket jeans hat sweater
+clothes: sneakers boots coat scarf socks skirt hoodie shirt dress shoes jacket jeans hat sweater
 subject: math physics chemistry biology history literature
 degree: bachelor master phd diploma
-profession: teacher nurse doctor engineer lawyer designer developer chef artist writer counselor
+profession: programmer accountant plumber electrician mechanic pilot journalist photographer musician actor scientist professor manager cashier barista waiter therapist psychologist teacher nurse doctor engineer lawyer designer developer chef artist writer counselor
+device: phone laptop tablet camera headphones printer router
+furry: dog cat rabbit hamster
+reptile: snake lizard turtle gecko
+bird: parrot eagle owl pigeon
+flower: rose tulip sunflower daisy lily orchid
+tree: oak pine maple palm
+genre: fantasy scifi mystery romance thriller horror comedy drama jazz rock pop classical
+trait: kind caring thoughtful honest brave generous patient creative hardworking supportive empathetic
+charity: shelter fundraiser donation homeless veterans
+disaster: flood earthquake fire hurricane tornado
+jewelry: necklace ring bracelet earrings
+room: kitchen bedroom bathroom garage office
+place: beach park museum restaurant cafe library gym church
+vacation: beach cruise resort hotel camping
+transport: car bus train plane bike subway ferry
+payment: paypal stripe visa mastercard
+social: twitter facebook instagram linkedin tiktok
+license: mit apache gpl bsd
 holiday: christmas easter thanksgiving halloween carnival
 relationship: married single divorced dating engaged
 language: english spanish portuguese french german italian japanese chinese python java javascript typescript golang rust ruby kotlin swift scala elixir haskell php perl
@@ -332,6 +541,10 @@ def related_words() -> Mapping[str, Mapping[str, float]]:
             known = related.setdefault(word, {})
             known[other] = max(known.get(other, 0.0), weight)
 
+    for row in _folded_rows(_INFLECTIONS):
+        for word in row:
+            for other in row:
+                relate(word, other, INFLECTION)
     for row in _folded_rows(_SYNONYMS):
         for word in row:
             for other in row:
@@ -346,6 +559,7 @@ def related_words() -> Mapping[str, Mapping[str, float]]:
     return related
 
 
+INFLECTION = 1.0
 SYNONYM = 0.5
 MEMBER = 0.4
 TRANSLATION = 0.9

@@ -84,18 +84,17 @@ def stem(word: str, language: Language) -> str:
 
 def detect_language(text: str) -> Language | None:
     """``en`` or ``pt`` by the text's function words and accents; ``None`` when neither shows."""
-    found = [fold(word) for word in _WORD.findall(text)]
-    english = sum(word in stopwords.EVIDENCE_ENGLISH for word in found)
-    portuguese = sum(word in stopwords.EVIDENCE_PORTUGUESE for word in found)
+    lowered = text.lower()
+    found = set(_WORD.findall(lowered))
+    english, portuguese = len(found & stopwords.EVIDENCE_ENGLISH), len(found & stopwords.EVIDENCE_PORTUGUESE)
     if not text.isascii():
-        portuguese += len(_PORTUGUESE_LETTERS.findall(text))
+        portuguese += sum(lowered.count(letter) for letter in "ãõç")
     if english == portuguese:
         return None
     return "en" if english > portuguese else "pt"
 
 
 _WORD = re.compile(r"[^\W\d_]+")
-_PORTUGUESE_LETTERS = re.compile(r"[ãõç]", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,12 +159,14 @@ def is_stop_word(folded: str) -> bool:
 def topic_words(text: str) -> list[Word]:
     """The distinct words of a question that carry its topic: stop words dropped, first occurrence kept.
 
-    A word in capitals that happens to be a stop word is kept when the text around it is not (``IT``, ``US``).
+    A stop word that is written like a name is one: ``IT`` and ``US`` in a text not all in capitals, ``Go`` within a
+    sentence.
     """
     shouting = text.isupper()
     seen: dict[str, Word] = {}
-    for word in words(text):
-        acronym = len(word.written) >= 2 and word.written.isupper() and not shouting
-        if (acronym or not is_stop_word(word.folded)) and word.folded not in seen:
+    for position, word in enumerate(words(text)):
+        written = word.written
+        named = len(written) >= 2 and not shouting and (written.isupper() or (position > 0 and written == "Go"))
+        if (named or not is_stop_word(word.folded)) and word.folded not in seen:
             seen[word.folded] = word
     return list(seen.values())

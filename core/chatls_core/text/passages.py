@@ -1,0 +1,135 @@
+"""Passages as columns: what a search needs of each, by slot, kept up to date one passage at a time."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from . import bm25, conversation, dates, stopwords, tokenizer
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_ASIDE = re.compile(r"\s*\[[^\]]*\]\s*$")
+LABEL = "@l"
+"""Begins the terms of a passage's ``Name:``, which are no words of its text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """What can be found: a fact, an episode, a dialogue turn, a page.
+
+    ``time`` is when it was said or holds; ``tags`` are words that describe it; ``weight`` multiplies its score.
+    """
+
+    id: str
+    text: str
+    time: datetime | None = None
+    tags: tuple[str, ...] = ()
+    weight: float = 1.0
+
+
+class Table:
+    """All passages in order. A removed passage leaves its slot empty; a replaced one keeps it."""
+
+    def __init__(self) -> None:
+        self.postings = bm25.Postings()
+        self.passages: list[Passage | None] = []
+        self.labels: Counter[str] = Counter()
+        """How many passages begin with each ``Name:``."""
+        self.portuguese = 0
+        """How many passages are in Portuguese."""
+        self._slots: dict[str, int] = {}
+        self._label: list[str] = []
+        self._is_portuguese: list[bool] = []
+        self._stem: list[int] = []
+        self._stems: dict[str, int] = {}
+        self._columns: dict[str, list[float]] = {
+            name: [] for name in ("weight", "asks", "dated", "counted", "wall", "offset")
+        }
+
+    def __len__(self) -> int:
+        return len(self._slots)
+
+    def __iter__(self) -> Iterator[Passage]:
+        return (passage for passage in self.passages if passage is not None)
+
+    def slot(self, passage_id: str) -> int | None:
+        """Where a passage stands."""
+        return self._slots.get(passage_id)
+
+    def label(self, slot: int) -> str:
+        """The ``Name`` with which the passage in a slot begins; empty when with none."""
+        return self._label[slot]
+
+    def put(self, passage: Passage) -> None:
+        """Add at the end, or replace the passage of the same id where it stands."""
+        slot = self._slots.get(passage.id)
+        if slot is None:
+            slot = self._slots[passage.id] = self.postings.append()
+            self.passages.append(None)
+            self._label.append("")
+            self._is_portuguese.append(False)
+            self._stem.append(0)
+            for column in self._columns.values():
+                column.append(0.0)
+        else:
+            self._empty(slot)
+        label, body = conversation.speaker_label(passage.text)
+        language = tokenizer.detect_language(body) or "en"
+        pairs = tokenizer.analysed(body, language)
+        own, written = {term for term, _ in pairs}, {word for _, word in pairs}
+        numbers = {word for word in written if word.isdigit()}
+        pairs += [pair for tag in passage.tags for pair in tokenizer.analysed(tag, language) if pair[0] not in own]
+        pairs += [(LABEL + word.folded, word.folded) for word in tokenizer.words(label)]
+        if passage.time is not None:
+            pairs += [(term, dates.spelled(term)) for term in dates.date_terms(passage.time)]
+        self.postings.fill(slot, pairs)
+        self.passages[slot] = passage
+        self.labels[label] += 1
+        self._label[slot] = label
+        self.portuguese += language == "pt"
+        self._is_portuguese[slot] = language == "pt"
+        self._stem[slot] = self._stems.setdefault(conversation.id_stem(passage.id), len(self._stems))
+        columns = self._columns
+        columns["weight"][slot] = passage.weight
+        columns["asks"][slot] = _ASIDE.sub("", body).rstrip().endswith("?")
+        columns["dated"][slot] = not stopwords.TIMES.isdisjoint(written) or any(_YEAR.fullmatch(n) for n in numbers)
+        columns["counted"][slot] = bool(numbers) or not stopwords.NUMBERS.isdisjoint(written)
+        columns["wall"][slot] = conversation.wall_seconds(passage.time)
+        columns["offset"][slot] = conversation.offset_seconds(passage.time)
+
+    def remove(self, passage_id: str) -> bool:
+        """Take a passage out; says whether it was there."""
+        slot = self._slots.pop(passage_id, None)
+        if slot is None:
+            return False
+        self._empty(slot)
+        return True
+
+    def _empty(self, slot: int) -> None:
+        self.postings.clear(slot)
+        self.passages[slot] = None
+        self.labels[self._label[slot]] -= 1
+        self.portuguese -= self._is_portuguese[slot]
+        self._is_portuguese[slot] = False
+        for name, column in self._columns.items():
+            column[slot] = float("nan") if name == "wall" else 0.0
+
+    def column(self, name: str) -> NDArray[np.float64]:
+        """One of ``weight``, ``asks``, ``dated``, ``counted``, ``wall``, ``offset`` by slot (see :mod:`.scoring`)."""
+        import numpy as np
+
+        return np.array(self._columns[name], dtype=np.float64)
+
+    def stems(self) -> NDArray[np.int64]:
+        """A number for the stem of each slot's id."""
+        import numpy as np
+
+        return np.array(self._stem, dtype=np.int64)

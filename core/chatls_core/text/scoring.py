@@ -1,0 +1,185 @@
+"""The arithmetic of a search: BM25 of the wanted words over all passages, and what context adds to it in dialogue.
+
+Arrays run over slots, a passage's place in the index; empty slots hold zeros.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from . import bm25
+from .conversation import Shape
+from .expansion import Wanted
+from .passages import LABEL
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Numbers = NDArray[np.int64]
+    Scores = NDArray[np.float64]
+
+LEAST_COVERAGE = 0.12
+"""Below this share of the question's information a passage that stands alone is unrelated."""
+
+NEXT, NEXT_BUT_ONE = 0.5, 0.2
+"""How much of its neighbours' scores a dialogue turn takes over."""
+CONVERSATION = 1.0
+"""Weight of the whole conversation's score in a turn's."""
+SPEAKER = 0.5
+"""Bonus of passages said by whom the question names."""
+COVERAGE = 0.3
+"""Bonus of meeting every word of the question."""
+TIME_ANSWER, NUMBER_ANSWER = 0.3, 0.2
+"""Bonus of passages that hold the kind of answer the question wants."""
+QUESTION = 0.2
+"""Turns that ask seldom answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """What searches need of the passages; valid until they change."""
+
+    postings: bm25.Postings
+    shape: Shape
+    scorer: bm25.Scorer
+    live: Numbers
+    group: Numbers
+    """The conversation of each filled slot, in the order of ``live``."""
+    groups: bm25.GroupScorer | None
+    weight: Scores
+    asks: Scores
+    dated: Scores
+    counted: Scores
+    wall: Scores
+    """Wall-clock seconds of each passage's time; NaN where it has none."""
+    offset: Scores
+    """Seconds that its time zone is ahead of UTC; NaN where it names none."""
+
+    @property
+    def size(self) -> int:
+        """Number of slots."""
+        return self.postings.slots
+
+    def neighbours(self, rows: Scores, distance: int) -> tuple[Scores, Scores]:
+        """``rows`` (any number of them, by filled slot) shifted so that each passage meets the one before and after.
+
+        Passages of other conversations count as zero.
+        """
+        import numpy as np
+
+        before, after = np.zeros_like(rows), np.zeros_like(rows)
+        if rows.shape[-1] > distance:
+            same = self.group[distance:] == self.group[:-distance]
+            before[..., distance:] = rows[..., :-distance] * same
+            after[..., :-distance] = rows[..., distance:] * same
+        return before, after
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What is looked for: words, passages inside the asked time, speakers, the kind of answer."""
+
+    words: Sequence[Wanted]
+    inside: Scores | None = None
+    """1 for passages of the asked time."""
+    speakers: Sequence[str] = ()
+    wants_time: bool = False
+    wants_number: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Scores by slot. ``presence`` tells per word how much of it a passage holds (0 to 1)."""
+
+    total: Scores
+    coverage: Scores
+    presence: Scores
+    spoken: Scores
+    possible: float = field(default=1.0)
+    """The score of a passage that holds everything, often."""
+
+
+def score(corpus: Corpus, wish: Wish) -> Result:
+    """Score every passage for ``wish``, which must hold words or a time."""
+    import numpy as np
+
+    size = corpus.size
+    total, told, near = np.zeros(size), np.zeros(size), np.zeros(size)
+    presence = np.zeros((len(wish.words), size))
+    for present, word in zip(presence, wish.words, strict=True):
+        row = np.zeros(size)
+        for term, worth in word.terms:
+            slots, values = corpus.scorer.scores(term)
+            # A rare stand-in must not outweigh the word that was asked for, nor a common one tell as much.
+            idf = corpus.postings.idf(term)
+            row[slots] = np.maximum(row[slots], worth * min(1.0, word.idf / max(idf, 1e-9)) * values)
+            present[slots] = np.maximum(present[slots], worth * min(1.0, idf / max(word.idf, 1e-9)))
+        total += word.weight * row
+        told += word.information * present
+        if corpus.groups is not None:
+            compact = present[corpus.live]
+            before, after = corpus.neighbours(compact, 1)
+            near[corpus.live] += word.information * np.maximum(compact, np.maximum(before, after))
+    information = sum(word.information for word in wish.words)
+    possible = sum(word.weight * word.idf for word in wish.words) * (bm25.K1 + 1)
+    near /= max(information, 1e-9)
+    if wish.inside is not None:
+        # An asked time is one more word, which the passages of that time have.
+        idf = bm25.inverse_frequency(corpus.postings.live, int(wish.inside.sum()))
+        total += idf * wish.inside * ((total > 0) if wish.words else 1.0)
+        told += idf * wish.inside
+        information += idf
+        possible += idf
+    coverage = told / max(information, 1e-9)
+    spoken = np.zeros(size)
+    for name in wish.speakers:
+        spoken[corpus.postings.arrays(LABEL + name)[0]] = 1.0
+    if corpus.groups is not None and wish.words:
+        total = _in_context(corpus, corpus.groups, wish.words, total, near)
+    else:
+        total = np.where(coverage >= LEAST_COVERAGE, total * (1 + COVERAGE * coverage), 0.0)
+    total *= 1 + SPEAKER * spoken
+    if wish.wants_time:
+        total *= 1 + TIME_ANSWER * corpus.dated
+    elif wish.wants_number:
+        total *= 1 + NUMBER_ANSWER * corpus.counted
+    total *= corpus.weight
+    return Result(total, coverage, presence, spoken, max(possible, 1e-9))
+
+
+def _in_context(
+    corpus: Corpus, groups: bm25.GroupScorer, words: Sequence[Wanted], total: Scores, near: Scores
+) -> Scores:
+    """The scores of dialogue turns, each leaning on its neighbours and on its conversation."""
+    import numpy as np
+
+    context, live = corpus.shape.context, corpus.live
+    own = total[live]
+    leaning = own + context * (NEXT * sum(corpus.neighbours(own, 1)) + NEXT_BUT_ONE * sum(corpus.neighbours(own, 2)))
+    conversation = np.zeros(int(corpus.group[-1]) + 1)
+    for word in words:
+        best = np.zeros_like(conversation)
+        asked = groups.scores(word.terms[0][0])[1]
+        for term, worth in word.terms:
+            values, idf = groups.scores(term)
+            best = np.maximum(best, worth * min(1.0, asked / max(idf, 1e-9)) * values)
+        conversation += word.weight * best
+    leaning += context * CONVERSATION * conversation[corpus.group] * (leaning > 0)
+    leaning *= (1 - QUESTION * context * corpus.asks[live]) * (1 + COVERAGE * near[live])
+    result = np.zeros_like(total)
+    result[live] = leaning
+    return result
+
+
+def best(total: Scores, k: int) -> list[int]:
+    """The slots of the ``k`` highest positive scores, best first; earlier passages first among equals."""
+    import numpy as np
+
+    positive = np.flatnonzero(total > 0)
+    if len(positive) > 4 * k:
+        threshold = np.partition(total[positive], -k)[-k]
+        positive = positive[total[positive] >= threshold]
+    return [int(slot) for slot in positive[np.argsort(-total[positive], kind="stable")][:k]]
