@@ -42,9 +42,9 @@ def fit_hierarchy(items: Sequence[InstructionItem], limit: int) -> tuple[list[In
         room = limit - used - overhead - reserve
         size = caps.size(item.text)
         if size > room:
-            note = caps.hierarchy_note(item.title, size)
+            note = caps.hierarchy_note(item.title, item.full_bytes)
             if room < _LEAST_WORTH_SHOWING:
-                text = caps.left_out_note(item.title, size)
+                text = caps.left_out_note(item.title, item.full_bytes)
                 if caps.size(text) + overhead > limit - used:
                     continue
             else:

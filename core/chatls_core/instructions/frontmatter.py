@@ -153,12 +153,12 @@ def _quoted(raw: str) -> str:
         if key:
             in_patterns = key["key"] in PATTERN_KEYS
             value = _uncommented(key["value"])
-            if in_patterns and value:
-                if value.startswith("[") and value.endswith("]"):
+            if in_patterns and value.startswith("["):
+                if value.endswith("]"):
                     parts = [_quote(p) for p in split_patterns(value[1:-1])]
                     line = f"{key['key']}: [{', '.join(parts)}]"
-                else:
-                    line = f"{key['key']}: {_quote(value)}"
+            elif in_patterns and value:
+                line = f"{key['key']}: {_quote(value)}"
         elif in_patterns and item:
             line = item["lead"] + _quote(_uncommented(item["value"]))
         out.append(line)

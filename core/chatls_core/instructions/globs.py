@@ -20,7 +20,7 @@ MOST_EXPANSIONS = 256
 MOST_PATTERNS = 64
 """Patterns of one rule that are looked at."""
 
-LONGEST_PATTERN = 1024
+LONGEST_PATTERN = 4096
 """Characters of one pattern."""
 
 MOST_GLOBSTARS = 3
@@ -60,12 +60,16 @@ def normalise(pattern: str) -> str:
     while body.startswith("./"):
         body = body[2:]
     body = body.lstrip("/")
+    if not body:
+        return "!" if negated else ""
     if body.endswith("/"):
         body += "**"
     elif "/" not in body and not anchored and body != "**":
         body = "**/" + body
     body = _GLOBSTARS.sub("**/", body)
-    return ("!" if negated else "") + body
+    if negated:
+        return "!" + body
+    return "\\" + body if body.startswith("!") else body
 
 
 def problem(pattern: str) -> str:
@@ -89,7 +93,7 @@ class _Glob:
 def _compiled(pattern: str) -> _Glob:
     if len(pattern) > LONGEST_PATTERN:
         return _Glob(None, problem=f"it is longer than {LONGEST_PATTERN} characters")
-    if pattern in ("", "**/"):
+    if not pattern:
         return _Glob(None, problem="it is empty")
     if pattern.startswith("../") or "/../" in pattern:
         return _Glob(None, problem="it points outside its folder")

@@ -136,11 +136,12 @@ class Library:
         if not dirty:
             return None
         before = self.used()
-        if self._workspace is not None and self._workspace.looked_at & dirty:
-            self._workspace = None
-            self._folders.clear()
-            self._documents.clear()
         known = list(self._folders)
+        if self._workspace is not None and self._workspace.looked_at & dirty:
+            old, self._workspace = self._workspace, None
+            if (old.roots, old.boundary) != (self.workspace.roots, self.workspace.boundary):
+                self._folders.clear()
+                self._documents.clear()
         self._folders = {p: f for p, f in self._folders.items() if not f.looked_at & dirty}
         self._documents = {
             key: d

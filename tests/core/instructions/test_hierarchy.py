@@ -285,7 +285,7 @@ def test_untrusted_workspace_is_shown_as_data_and_the_global_files_are_not(tree:
 
     text = tree.system()
 
-    assert text.startswith("## AGENTS.md\n\n<!-- global AGENTS.md -->\nmy own wishes\n\n---\n\nThe workspace is not trusted")
+    assert text.startswith("## AGENTS.md\n\n<!-- global AGENTS.md -->\nmy own wishes\n\n---\n\nThe workspace is not")
     assert text.count("</workspace-files>") == 1
     assert text.endswith("</workspace-files>")
     assert tree.turn("repo/api/x.py").startswith("The workspace is not trusted")
