@@ -6,12 +6,15 @@ take the time to import more.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 
 from chatls_server import __version__
 
 USAGE = """usage: chatls serve [--tcp PORT]
+       chatls ask [--mode MODE] [--json] QUESTION
+       chatls doctor [--json]
        chatls --version"""
 
 
@@ -23,6 +26,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from chatls_server.serve import serve
 
             return serve(rest)
+        case ["ask", *rest]:
+            from chatls_server.terminal.ask import main as ask
+
+            return ask(rest, os.environ)
+        case ["doctor", *rest]:
+            from chatls_server.terminal.doctor import main as doctor
+
+            return doctor(rest, os.environ)
         case ["--version" | "-V"]:
             sys.stdout.write(f"chatls {__version__}\n")
             return 0

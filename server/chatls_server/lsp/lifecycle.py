@@ -87,6 +87,7 @@ class Lifecycle:
         await self._pull()
         if server.features.configuration_registration:
             await server.register_capability(types.WORKSPACE_DID_CHANGE_CONFIGURATION, {"section": "chatls"})
+        await server.eyes.start()
         await server.run_hooks("ready")
 
     def shutdown(self, _params: Any) -> None:
@@ -170,10 +171,12 @@ class Lifecycle:
         server = self._server
         if (agent := server.agent_if_made) is not None:
             agent.configure(server.settings)
+        await server.eyes.reopened()
         await server.run_hooks("configuration")
 
     async def _reopened(self) -> None:
         server = self._server
         if (agent := server.agent_if_made) is not None:
             agent.set_workspace(server.roots, server.trusted)
+        await server.eyes.reopened()
         await server.run_hooks("workspace")

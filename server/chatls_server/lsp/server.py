@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import logging
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -24,11 +24,13 @@ from chatls_server import __version__
 from chatls_server.lsp import errors, handlers, lifecycle, synchronization
 from chatls_server.lsp.capabilities import ClientFeatures
 from chatls_server.lsp.documents import Documents
+from chatls_server.lsp.eyes import Eyes
 from chatls_server.lsp.host import LspHost
 from chatls_server.lsp.lines import split_lines, to_column, to_units
 from chatls_server.lsp.protocol.base import Position, Range
 from chatls_server.lsp.registry import REGISTRY, Registry
 from chatls_server.lsp.rpc import ChatProtocol
+from chatls_server.lsp.uris import path_of
 from chatls_server.lsp.work import WorkDone
 from chatls_server.lsp.workspace import Workspace
 
@@ -80,6 +82,9 @@ class ChatServer(LanguageServer):
         super().__init__("chatls", __version__, protocol_cls=protocol, converter_factory=default_converter)
         self.work = WorkDone(self)
         self.host = LspHost(self)
+        self.eyes = Eyes(self)
+        self.raw_handlers.update(self.eyes.handlers())
+        self.feature_capabilities.update(self.eyes.capabilities())
         lifecycle.register(self)
         synchronization.register(self)
 
@@ -109,6 +114,11 @@ class ChatServer(LanguageServer):
     def trusted(self) -> bool:
         """Whether the user trusts the workspace."""
         return self.opened.trusted
+
+    @property
+    def language(self) -> str:
+        """Language of messages: the setting, else the editor's (``en``, ``pt``, ``pt-br`` …)."""
+        return (self.settings.language or self.opened.locale or "en").lower().replace("_", "-")
 
     async def agent(self) -> Agent:
         """The agent, made in a thread at the first call."""
@@ -165,6 +175,12 @@ class ChatServer(LanguageServer):
         """Work-done progress for the length of a block; see :class:`chatls_server.lsp.work.WorkDone`."""
         return self.work.progress(token, title, cancel)
 
+    def files_changed(self, uris: Sequence[str]) -> list[Path]:
+        """Files changed on disk, the editor says: what was assumed about them is forgotten; returns their paths."""
+        for uri in uris:
+            self.host.assumptions.forget(uri)
+        return [path for path in map(path_of, uris) if path is not None]
+
     # --- positions -------------------------------------------------------------------------------------------------
 
     def core_range(self, text: str, wire: Range) -> core.Range:
@@ -216,6 +232,7 @@ class ChatServer(LanguageServer):
     async def close(self) -> None:
         """Stop what runs: hooks, requests, the agent's turns. Called once, at the end."""
         stopped = self.protocol.give_up_requests()
+        await self.eyes.stop()
         await self.run_hooks("exit")
         if self._agent is not None:
             await self._agent.close()

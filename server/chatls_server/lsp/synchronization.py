@@ -26,9 +26,9 @@ def register(server: ChatServer) -> None:
     server.raw_handlers.update(
         {
             types.TEXT_DOCUMENT_DID_OPEN: synchronization.did_open,
-            types.TEXT_DOCUMENT_DID_CHANGE: documents.did_change,
-            types.TEXT_DOCUMENT_DID_SAVE: documents.did_save,
-            types.TEXT_DOCUMENT_DID_CLOSE: documents.did_close,
+            types.TEXT_DOCUMENT_DID_CHANGE: synchronization.did_change,
+            types.TEXT_DOCUMENT_DID_SAVE: synchronization.did_save,
+            types.TEXT_DOCUMENT_DID_CLOSE: synchronization.did_close,
             types.NOTEBOOK_DOCUMENT_DID_OPEN: documents.did_open_notebook,
             types.NOTEBOOK_DOCUMENT_DID_CHANGE: documents.did_change_notebook,
             types.NOTEBOOK_DOCUMENT_DID_SAVE: lambda _params: None,
@@ -47,9 +47,28 @@ class Synchronization:
     def did_open(self, params: Any) -> Any:
         """Take the document; whether it differs from the disk is found out in a thread."""
         document = self._server.documents.did_open(params)
+        self._server.eyes.document_changed(document)
         if document.path is not None:
             return self._compare(document, document.path)
         return None
+
+    def did_change(self, params: Any) -> None:
+        """Follow the typing."""
+        document = self._server.documents.did_change(params)
+        if document is not None:
+            self._server.eyes.document_changed(document)
+
+    def did_save(self, params: Any) -> Any:
+        """The buffer is on disk; an instruction file is read again at once."""
+        document = self._server.documents.did_save(params)
+        return self._server.eyes.document_saved(document) if document is not None else None
+
+    def did_close(self, params: Any) -> None:
+        """The document is the disk's again."""
+        document = self._server.documents.did_close(params)
+        if document is not None:
+            self._server.host.assumptions.forget(document.uri)
+            self._server.eyes.document_closed(document)
 
     async def _compare(self, document: OpenDocument, path: Path) -> None:
         opened = document.text

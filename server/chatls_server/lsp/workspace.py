@@ -25,6 +25,7 @@ class Workspace:
         self.home = data_folder(environment)
         self._folders: dict[str, tuple[str, Path]] = {}
         self.trusted = True
+        self.locale = ""
         self._options: Mapping[str, Any] = {}
         self._pulled: list[Mapping[str, Any] | None] = []
         self._warned: set[str] = set()
@@ -52,6 +53,8 @@ class Workspace:
             self.change_folders([{"uri": root}], [])
         elif isinstance(root := params.get("rootPath"), str) and root:
             self.change_folders([{"uri": uri_of(root)}], [])
+        if isinstance(locale := params.get("locale"), str):
+            self.locale = locale
         options = params.get("initializationOptions")
         if isinstance(options, Mapping):
             inner = options.get("settings")
