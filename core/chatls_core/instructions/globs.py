@@ -35,6 +35,7 @@ LONGEST_PATH = 4096
 EVERYTHING = frozenset({"**", "**/*", "*/**", "**/**"})
 """Patterns that match every path."""
 
+_ANCHOR = re.compile(r"^(?:\.?/+)+")
 _GLOBSTARS = re.compile(r"(?:\*\*/)+")
 
 
@@ -57,14 +58,13 @@ def normalise(pattern: str) -> str:
     body = pattern[1:] if negated else pattern
     body = re.sub(r"\\(?=[\w.])", "/", body.strip())
     anchored = body.startswith(("/", "./"))
-    while body.startswith("./"):
-        body = body[2:]
-    body = body.lstrip("/")
-    if not body:
-        return "!" if negated else ""
     if body.endswith("/"):
         body += "**"
-    elif "/" not in body and not anchored and body != "**":
+        anchored = True
+    body = _ANCHOR.sub("", body)
+    if not body:
+        return "!" if negated else ""
+    if "/" not in body and not anchored and body != "**":
         body = "**/" + body
     body = _GLOBSTARS.sub("**/", body)
     if negated:

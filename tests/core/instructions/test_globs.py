@@ -127,3 +127,8 @@ def test_normal_form_is_relative_and_keeps_the_negation(pattern: str) -> None:
 def test_comma_separated_patterns_come_apart_whole(patterns: list[str]) -> None:
     assert split_patterns(", ".join(patterns)) == patterns
     assert split_patterns(",".join(f'"{p}"' for p in patterns)) == patterns
+
+
+@pytest.mark.parametrize("pattern", ["./", "/", "/./**"])
+def test_the_folder_itself_means_everything_in_it(pattern: str) -> None:
+    assert PatternSet((pattern,)).everything
