@@ -160,10 +160,7 @@ export function activate(context: vscode.ExtensionContext): void {
     vscode.window.registerWebviewViewProvider(ChatView.id, view, { webviewOptions: { retainContextWhenHidden: true } }),
     companions.onDidChange(refresh),
     server.onDidChange((value) => {
-      if (value.state === 'failed' || value.state === 'starting') {
-        const message = value.state === 'failed' ? value.message : vscode.l10n.t('The server stopped while it was answering.');
-        controller.disconnected({ kind: 'internal', message });
-      }
+      if (value.state !== 'ready') controller.disconnected();
       refresh();
     }),
     vscode.workspace.onDidGrantWorkspaceTrust(() => {
@@ -199,31 +196,27 @@ export async function deactivate(): Promise<void> {
   await supervisor?.dispose();
 }
 
-/** Sends one chat request; its events arrive as partial results. */
+/** Sends one chat request, once a server runs; its events arrive as partial results. */
 function chat(server: Supervisor, params: ChatParams, onEvent: (event: TurnEvent) => void): Running {
   const source = new vscode.CancellationTokenSource();
   const result = (async (): Promise<ChatResult> => {
     const client = await server.whenReady();
     const token = randomUUID();
     const progress = client.onProgress(new ProgressType<TurnEvent>(), token, onEvent);
+    // The answers of a server that died never come.
+    let lost: vscode.Disposable | undefined;
+    const death = new Promise<never>((_, reject) => {
+      lost = server.onDidChange(() => {
+        if (server.client !== client) reject(new NoServerError(vscode.l10n.t('The server stopped while it was answering.')));
+      });
+    });
     try {
-      const answer = client.sendRequest<ChatResult>('chatls/chat', { ...params, partialResultToken: token }, source.token);
-      return await Promise.race([answer, gone(server, client)]);
+      return await Promise.race([client.sendRequest<ChatResult>('chatls/chat', { ...params, partialResultToken: token }, source.token), death]);
     } finally {
+      lost?.dispose();
       progress.dispose();
       source.dispose();
     }
   })();
   return { result, cancel: () => source.cancel() };
-}
-
-/** Rejects when the server that was asked is there no more: its answers will never come. */
-function gone(server: Supervisor, client: LanguageClient): Promise<never> {
-  return new Promise((_, reject) => {
-    const listener = server.onDidChange(() => {
-      if (server.client === client) return;
-      listener.dispose();
-      reject(new NoServerError(vscode.l10n.t('The server stopped while it was answering.')));
-    });
-  });
 }

@@ -26,18 +26,25 @@ export function openProfile(root, settings = {}) {
   const folders = Object.fromEntries(
     ['extensions', 'data', 'config', 'share'].map((name) => [name, path.join(root, name)]),
   );
-  for (const folder of [...Object.values(folders), path.join(folders.data, 'User')]) fs.mkdirSync(folder, { recursive: true });
-  const file = path.join(folders.data, 'User', 'settings.json');
-  let present = {};
-  try {
-    present = JSON.parse(fs.readFileSync(file, 'utf8'));
-  } catch (error) {
-    // Settings a person has commented are theirs: only what is ours in a plain file is rewritten.
-    if (error.code !== 'ENOENT') present = undefined;
-  }
-  if (present) fs.writeFileSync(file, `${JSON.stringify({ ...QUIET, ...present, ...settings }, null, 2)}\n`);
+  for (const folder of Object.values(folders)) fs.mkdirSync(folder, { recursive: true });
+  mergeSettings(path.join(folders.data, 'User', 'settings.json'), { ...QUIET, ...settings });
+  // In a browser the editor's "machine" is the one the server runs on, and it has a settings file of its own.
+  mergeSettings(path.join(folders.data, 'Machine', 'settings.json'), settings);
   const env = { ...process.env, XDG_CONFIG_HOME: folders.config, XDG_DATA_HOME: folders.share, EXTENSIONS_GALLERY: NO_GALLERY };
   for (const name of ['VSCODE_IPC_HOOK_CLI', 'PORT', 'PASSWORD', 'HASHED_PASSWORD']) delete env[name];
   const args = ['--extensions-dir', folders.extensions, '--user-data-dir', folders.data];
   return { args, env, data: folders.data };
+}
+
+function mergeSettings(file, settings) {
+  fs.mkdirSync(path.dirname(file), { recursive: true });
+  let present = {};
+  try {
+    present = JSON.parse(fs.readFileSync(file, 'utf8'));
+  } catch (error) {
+    // A file with comments was edited by a person, who then sees to it.
+    if (error instanceof SyntaxError) return;
+    if (error.code !== 'ENOENT') throw error;
+  }
+  fs.writeFileSync(file, `${JSON.stringify({ ...present, ...settings }, null, 2)}\n`);
 }

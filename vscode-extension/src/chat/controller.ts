@@ -1,10 +1,10 @@
 /** One conversation as the extension host runs it: sends, streams, stops, queues, and replays after a reload. */
 
-import type { Failure, Outcome, PendingDialog, Sent, ToPanel, TurnSnapshot } from '../panel';
+import type { Outcome, PendingDialog, Sent, ToPanel, TurnSnapshot } from '../panel';
 import type { Answers, ApproveResult, ChatParams, ChatResult, CommandResult, Mode, TurnEvent } from '../wire';
 import { Batcher } from './batcher';
 import { failureOf, isCancelled } from './failure';
-import { appendEvent, replayedTurn } from './record';
+import { appendEvent, groupByTurn, replayedTurn, sentFromHistory, turnFromHistory, type HistoryMessage } from './record';
 
 /** A request in flight. */
 export interface Running {
@@ -50,6 +50,8 @@ interface OpenDialog {
 const KEPT_MESSAGES = 50;
 /** The most turns a panel is redrawn from. */
 const KEPT_TURNS = 500;
+/** The newest turns that are replayed with their tools and edits; before them words are enough. */
+const JOURNALLED_TURNS = 30;
 
 export class ChatController {
   private sessionId: string | undefined;
@@ -180,36 +182,44 @@ export class ChatController {
     await this.replay();
   }
 
-  /** Redraws the open session from the server's journal: after a reload of the window, or a restart of the server. */
+  /**
+   * Redraws the open session from the server: after a reload of the window, or a restart of the server. The newest turns
+   * come whole from its journal, earlier ones as the words of its history.
+   */
   async replay(): Promise<void> {
-    if (!this.sessionId || this.busy) return;
+    const sessionId = this.sessionId;
+    if (!sessionId || this.busy) return;
+    const { data } = await this.ports.command<{ history?: HistoryMessage[] }>('chatls.session.load', { sessionId });
+    const history = groupByTurn(data?.history ?? []);
+    const newest = new Set([...history.keys()].slice(-JOURNALLED_TURNS));
+    // The turn a restart cut may have left nothing in the history; the journal's latest turn knows it.
+    const latest = await this.journal(sessionId);
     const known = new Map(this.turns.map((turn) => [turn.turnId, turn]));
-    const { data } = await this.ports.command<{ events?: TurnEvent[] }>('chatls.session.events', { sessionId: this.sessionId });
-    const byTurn = new Map<string, TurnEvent[]>();
-    for (const event of data?.events ?? []) {
-      if (!event.turnId) continue;
-      const events = byTurn.get(event.turnId);
-      if (events) events.push(event);
-      else byTurn.set(event.turnId, [event]);
+    const replayed = await Promise.all(
+      [...history].map(async ([turnId, messages]): Promise<TurnSnapshot> => {
+        const sent = { ...sentFromHistory(turnId, messages), attachments: known.get(turnId)?.attachments ?? [] };
+        const events = !newest.has(turnId) ? [] : turnId === latest.turnId ? latest.events : (await this.journal(sessionId, turnId)).events;
+        return events.length ? replayedTurn(sent, turnId, events) : turnFromHistory(sent, turnId, messages);
+      }),
+    );
+    if (latest.turnId && !history.has(latest.turnId)) {
+      replayed.push(replayedTurn({ key: latest.turnId, text: '', mode: 'chat', attachments: [] }, latest.turnId, latest.events));
     }
+    if (this.busy || sessionId !== this.sessionId) return; // something newer is shown meanwhile
     const companions: Companions = { labels: [], params: {} };
-    const replayed = [...byTurn].map(([turnId, events]): LiveTurn => {
-      const sent = known.get(turnId) ?? { key: turnId, text: '', mode: 'chat' as const, attachments: [] };
-      return { ...replayedTurn(sent, turnId, events), companions };
-    });
-    if (this.busy) return; // a message was sent meanwhile: the live turns win
-    const unjournalled = this.turns.filter((turn) => !turn.turnId || !byTurn.has(turn.turnId));
-    this.turns = [...replayed.filter((turn) => turn.text !== ''), ...unjournalled].slice(-KEPT_TURNS);
+    this.turns = replayed.filter((turn) => turn.text !== '').map((turn) => ({ ...turn, companions }));
     this.ports.post(this.snapshot());
   }
 
-  /** A server died or was replaced: its requests will never be answered. */
-  disconnected(failure: Failure): void {
-    for (const open of [...this.dialogs.values()]) this.settle(open.dialog.params.callId, null, this.ports.words.stopped);
-    for (const turn of this.turns.filter((item) => item.running)) {
-      delete turn.running;
-      this.finish(turn, { kind: 'error', error: failure });
-    }
+  private async journal(sessionId: string, turnId?: string): Promise<{ turnId: string; events: TurnEvent[] }> {
+    const args = { sessionId, ...(turnId ? { turnId } : {}) };
+    const { data } = await this.ports.command<{ events?: TurnEvent[]; turnId?: string }>('chatls.session.events', args);
+    return { turnId: data?.turnId ?? '', events: data?.events ?? [] };
+  }
+
+  /** There is no server any more that waits for an answer. */
+  disconnected(): void {
+    for (const callId of [...this.dialogs.keys()]) this.settle(callId, null, this.ports.words.stopped);
   }
 
   /** Puts a question of the server to the user; resolves with the answer, null when nobody gave one. */

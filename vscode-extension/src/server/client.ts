@@ -1,12 +1,12 @@
 /** One language client: which documents it follows and what it tells the server about itself. */
 
+import { spawn, type ChildProcess } from 'node:child_process';
 import * as vscode from 'vscode';
 import {
   CloseAction,
   ErrorAction,
   LanguageClient,
   RevealOutputChannelOn,
-  TransportKind,
   type ClientCapabilities,
   type FeatureState,
   type StaticFeature,
@@ -27,6 +27,22 @@ class ChatCapabilities implements StaticFeature {
   clear(): void {}
 }
 
+/** A client whose troubles are drawn by the panel and the status bar, never as toasts. */
+class QuietClient extends LanguageClient {
+  override error(message: string, data?: unknown): void {
+    super.error(message, data, false);
+  }
+  override warn(message: string, data?: unknown): void {
+    super.warn(message, data, false);
+  }
+}
+
+/** A client and the last line its server wrote to standard error: usually why it died. */
+export interface MadeClient {
+  client: LanguageClient;
+  lastWords(): string;
+}
+
 export interface ClientInput {
   server: ServerCommand;
   output: vscode.LogOutputChannel;
@@ -35,15 +51,17 @@ export interface ClientInput {
 }
 
 /** A client that is not started yet. It never restarts the server by itself and shows no toasts. */
-export function makeClient({ server, output, intercept }: ClientInput): LanguageClient {
-  const client = new LanguageClient(
+export function makeClient({ server, output, intercept }: ClientInput): MadeClient {
+  let lastWords = '';
+  const client = new QuietClient(
     'chatls',
     'ChatLS',
-    {
-      command: server.command,
-      args: server.args,
-      transport: TransportKind.stdio,
-      options: { env: { ...process.env, PYTHONUNBUFFERED: '1', PYTHONIOENCODING: 'utf-8' } },
+    async () => {
+      const child = await launch(server);
+      child.stderr?.on('data', (chunk: Buffer) => {
+        lastWords = chunk.toString('utf8').trim().split('\n').pop()?.trim() || lastWords;
+      });
+      return child;
     },
     {
       documentSelector: [
@@ -70,5 +88,20 @@ export function makeClient({ server, output, intercept }: ClientInput): Language
     },
   );
   client.registerFeature(new ChatCapabilities());
-  return client;
+  return { client, lastWords: () => lastWords };
+}
+
+/** Starts the server's process. Rejects when the program cannot be started at all. */
+function launch(server: ServerCommand): Promise<ChildProcess> {
+  const folder = vscode.workspace.workspaceFolders?.find(({ uri }) => uri.scheme === 'file')?.uri.fsPath;
+  const child = spawn(server.command, server.args, {
+    stdio: 'pipe',
+    windowsHide: true,
+    env: { ...process.env, PYTHONUNBUFFERED: '1', PYTHONIOENCODING: 'utf-8' },
+    ...(folder ? { cwd: folder } : {}),
+  });
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('spawn', () => resolve(child));
+  });
 }

@@ -45,7 +45,8 @@ export async function findServer(input: DiscoveryInput): Promise<ServerCommand |
     if (!isFile(interpreter)) {
       throw new NoServerError(`The setting chatls.server.interpreter names ${interpreter}, which is not a file.`);
     }
-    return { command: interpreter, args: ['-m', 'chatls_server.cli', ...SERVE], source: 'interpreter setting' };
+    // -P keeps the workspace, which is the working directory, out of the import path.
+    return { command: interpreter, args: ['-P', '-m', 'chatls_server.cli', ...SERVE], source: 'interpreter setting' };
   }
   for (const candidate of onPath('chatls', input.environment, input.platform)) {
     if (await answers(candidate, ['--version'], input.timeout ?? 15_000)) {

@@ -71,20 +71,22 @@ export class Supervisor implements vscode.Disposable {
     clearTimeout(this.timer);
     const generation = ++this.generation;
     await this.stopCurrent();
-    this.set({ state: 'starting' });
+    if (this.state.state !== 'starting') this.set({ state: 'starting' });
     let began = Date.now();
+    let words = () => '';
     try {
       const server = await this.locate();
       if (generation !== this.generation) return;
       this.input.output.info(`Starting ${server.command} ${server.args.join(' ')} (${server.source})`);
-      const client = makeClient({ server, output: this.input.output, intercept: this.input.intercept });
+      const { client, lastWords } = makeClient({ server, output: this.input.output, intercept: this.input.intercept });
+      words = lastWords;
       this.current = client;
       this.input.configure(client);
       began = Date.now();
       const died = new Promise<never>((_, reject) => {
         client.onDidChangeState(({ oldState, newState }) => {
           if (newState !== State.Stopped || client !== this.current) return;
-          if (oldState === State.Running) this.onDeath(Date.now() - began);
+          if (oldState === State.Running) this.onDeath(Date.now() - began, vscode.l10n.t('The server stopped unexpectedly.'));
           else reject(new NoServerError('The server ended before it answered.'));
         });
       });
@@ -100,16 +102,15 @@ export class Supervisor implements vscode.Disposable {
       this.input.output.error(`The server did not start: ${String(error)}`);
       // Nothing to start, or a setting that points nowhere, will not mend itself; a program that ended may start next time.
       if (this.current === undefined) this.fail(asNoServer(error));
-      else this.onDeath(Date.now() - began, error);
+      else this.onDeath(Date.now() - began, startFailure(words()));
     }
   }
 
-  private onDeath(ranFor: number, error?: unknown): void {
+  private onDeath(ranFor: number, why: string): void {
     if (this.disposed) return;
     const delay = this.backoff.next(ranFor);
-    const why = error instanceof Error ? error.message : vscode.l10n.t('The server stopped unexpectedly.');
     if (delay === undefined) {
-      this.fail(new NoServerError(vscode.l10n.t('{0} Restarting it three times did not help.', why)));
+      this.fail(new NoServerError(`${why} ${vscode.l10n.t('Starting it again three times did not help.')}`));
       return;
     }
     this.input.output.warn(`${why} Restart ${this.backoff.attempt} in ${delay} ms.`);
@@ -194,6 +195,13 @@ function deferred<T>(): Deferred<T> {
   });
   promise.catch(() => undefined); // whoever waits sees it; nobody waiting is no error
   return { promise, resolve, reject };
+}
+
+/** Why a server did not come up, with what it said last when it said anything. */
+function startFailure(lastWords: string): string {
+  return lastWords
+    ? vscode.l10n.t('The server ended before it answered: {0}', lastWords)
+    : vscode.l10n.t('The server ended before it answered.');
 }
 
 function asNoServer(error: unknown): NoServerError {

@@ -43,7 +43,7 @@ export class Composer {
     this.stop.classList.add('stop');
     this.stop.hidden = true;
     const attach = iconButton('add', t('Attach Files…'), () => post({ type: 'action', action: 'attach' }));
-    const bar = h('div', { class: 'bar' }, attach, this.mode, this.model, this.meter, h('span', { class: 'gap' }), this.stop, this.send);
+    const bar = h('div', { class: 'bar' }, attach, h('span', { class: 'pick' }, this.mode, icon('chevron-down')), this.model, this.meter, h('span', { class: 'gap' }), this.stop, this.send);
     const frame = h('div', { class: 'frame' }, this.chips, this.suggestions.element, this.box, bar);
     this.element = h('footer', { class: 'composer' }, this.queue, frame);
     this.listen();

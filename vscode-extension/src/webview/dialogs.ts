@@ -16,6 +16,7 @@ export function dialogView(post: Post): PartView {
     element,
     update(part) {
       if (part.kind !== 'dialog') return;
+      element.hidden = part.dialog.kind === 'approve' && isOnCard(part.dialog.params);
       if (!drawn) {
         drawn = true;
         draw(element, part.dialog, post);
@@ -31,7 +32,8 @@ function draw(element: HTMLElement, dialog: PendingDialog, post: Post): void {
   else drawQuestions(element, dialog.params, post);
 }
 
-function wake(element: HTMLElement): void {
+/** Lets the buttons of a new card sleep for a moment. */
+export function wake(element: HTMLElement): void {
   const controls = element.querySelectorAll<HTMLButtonElement>('.actions button');
   for (const control of controls) control.disabled = true;
   setTimeout(() => {
@@ -64,16 +66,24 @@ function drawApproval(element: HTMLElement, params: ApproveParams, post: Post): 
   element.append(h('header', {}, icon(glyph), h('span', { class: 'title' }, params.title)));
   if (params.reason) element.append(h('p', { class: 'reason' }, params.reason));
   if (params.preview && !isEdit) element.append(h('pre', { class: 'preview', tabindex: 0 }, params.preview));
-  const actions = h('div', { class: 'actions' });
-  params.options.forEach((option, index) => {
-    const style = index === 0 ? 'primary' : 'secondary';
-    const control = button(optionLabel(option, isEdit), style, () =>
+  element.append(h('div', { class: 'actions' }, ...optionButtons(params, post)));
+}
+
+/** One button per option of an approval; the first is the one that allows. */
+export function optionButtons(params: ApproveParams, post: Post): HTMLButtonElement[] {
+  const isEdit = Boolean(params.edits?.length);
+  return params.options.map((option, index) => {
+    const control = button(optionLabel(option, isEdit), index === 0 ? 'primary' : 'secondary', () =>
       post({ type: 'approve', callId: params.callId, optionId: option.id }),
     );
     control.dataset.option = option.id;
-    actions.append(control);
+    return control;
   });
-  element.append(actions);
+}
+
+/** Whether an approval is answered on its edit's own card: one file needs no second card. */
+export function isOnCard(params: ApproveParams): boolean {
+  return params.edits?.length === 1;
 }
 
 function drawQuestions(element: HTMLElement, params: AskParams, post: Post): void {

@@ -1,8 +1,8 @@
 /** How each part of a turn looks. A view is made once per part and updated in place, so nothing jumps while it streams. */
 
 import type { FromPanel } from '../panel';
-import type { Hunk, ToolKind } from '../wire';
-import { dialogView } from './dialogs';
+import type { ApproveParams, Hunk, ToolKind } from '../wire';
+import { dialogView, isOnCard, optionButtons, wake } from './dialogs';
 import { baseName, button, h, icon, t } from './dom';
 import { editSize, type Part, type Turn } from './model';
 import { StreamedMarkdown } from './stream';
@@ -98,9 +98,12 @@ function toolView(post: Post): PartView {
   element.addEventListener('toggle', () => current && fill(current));
   return {
     element,
-    update(part) {
+    update(part, turn) {
       if (part.kind !== 'tool') return;
       current = part;
+      // An edit's card says all that its row would, unless the call failed.
+      const { callId } = part;
+      element.hidden = part.status !== 'failed' && turn.parts.some((other) => other.kind === 'edit' && other.callId === callId);
       element.dataset.status = part.status;
       const name = part.status === 'running' ? 'loading codicon-modifier-spin' : statusIcon(part);
       mark.replaceChildren(icon(name));
@@ -160,9 +163,8 @@ function editView(post: Post): PartView {
     update(part, turn) {
       if (part.kind !== 'edit') return;
       current = part;
-      const awaiting = turn.parts.some(
-        (other) => other.kind === 'dialog' && other.dialog.params.callId === part.callId && other.settled === undefined,
-      );
+      const question = openApproval(turn, part.callId);
+      const awaiting = question !== undefined;
       const key = JSON.stringify([part.status, part.hunks.length, part.reason, part.decided, awaiting, turn.turnId, turn.state]);
       if (key === shown) return;
       shown = key;
@@ -171,21 +173,23 @@ function editView(post: Post): PartView {
       file.title = part.uri;
       const { added, removed } = editSize(part.hunks);
       counts.replaceChildren(h('span', { class: 'added' }, `+${added}`), ' ', h('span', { class: 'removed' }, `−${removed}`));
-      state.textContent = editState(part, awaiting);
+      state.textContent = editState(part, turn, awaiting);
       preview.replaceChildren(...part.hunks.flatMap((hunk, index) => hunkLines(hunk, part, index)));
       warning.hidden = !part.syntaxErrors.length && !part.reason;
       warning.replaceChildren(...warningLines(part));
-      actions.replaceChildren(...editActions(part, turn, awaiting, post));
+      actions.replaceChildren(...editActions(part, turn, question, post));
       actions.hidden = actions.childElementCount === 0;
+      if (question && isOnCard(question)) wake(element);
     },
   };
 }
 
-function editState(part: Extract<Part, { kind: 'edit' }>, awaiting: boolean): string {
+function editState(part: Extract<Part, { kind: 'edit' }>, turn: Turn, awaiting: boolean): string {
   if (part.status === 'proposed') {
     const decided = part.decided.accepted.length + part.decided.rejected.length;
     if (decided) return t('{0} of {1} decided', decided, part.hunks.length);
-    return awaiting ? t('waiting for you') : t('proposed');
+    const settled = turn.parts.findLast((other) => other.kind === 'dialog' && other.dialog.params.callId === part.callId);
+    return awaiting ? t('waiting for you') : ((settled?.kind === 'dialog' && settled.settled) || t('proposed'));
   }
   return { applied: t('applied'), rejected: t('rejected'), failed: t('not applied') }[part.status] ?? part.status;
 }
@@ -219,9 +223,20 @@ function hunkLines(hunk: Hunk, part: Extract<Part, { kind: 'edit' }>, index: num
   return index === 0 && !verdict && part.hunks.length === 1 ? lines : [head, ...lines];
 }
 
-function editActions(part: Extract<Part, { kind: 'edit' }>, turn: Turn, awaiting: boolean, post: Post): HTMLElement[] {
-  const openDiff = button(t('Open Diff'), 'secondary', () => post({ type: 'diff', callId: part.callId, uri: part.uri }));
-  if (part.status === 'proposed' && awaiting) return [openDiff];
+function openApproval(turn: Turn, callId: string): ApproveParams | undefined {
+  for (const part of turn.parts) {
+    if (part.kind === 'dialog' && part.settled === undefined && part.dialog.kind === 'approve' && part.dialog.params.callId === callId) {
+      return part.dialog.params;
+    }
+  }
+  return undefined;
+}
+
+function editActions(part: Extract<Part, { kind: 'edit' }>, turn: Turn, question: ApproveParams | undefined, post: Post): HTMLElement[] {
+  if (part.status === 'proposed' && question) {
+    const openDiff = button(t('Open Diff'), 'secondary', () => post({ type: 'diff', callId: part.callId, uri: part.uri }));
+    return isOnCard(question) ? [...optionButtons(question, post), openDiff] : [openDiff];
+  }
   if (part.status === 'applied' && turn.turnId) {
     return [button(t('Undo'), 'secondary', () => post({ type: 'undo', turnId: turn.turnId, callId: part.callId }))];
   }
