@@ -94,6 +94,16 @@ class Statistics:
         containing = min(sum(self.containing.get(t, 0) for t in terms), self.passages)
         return math.log(1 + (self.passages - containing + 0.5) / (containing + 0.5))
 
+    def affordable(self, terms: Iterable[str], budget: int) -> list[str]:
+        """The rarest of ``terms``, as many as stand in ``budget`` passages together; always the rarest that occurs."""
+        chosen: list[str] = []
+        for term in sorted((t for t in terms if self.containing.get(t)), key=lambda t: self.containing[t]):
+            budget -= self.containing[term]
+            if chosen and budget < 0:
+                break
+            chosen.append(term)
+        return chosen
+
 
 class Catalog:
     """See the module. Thread-safe; several processes may use one file. ``path`` ``None`` keeps it in memory."""

@@ -25,6 +25,9 @@ SNIPPET_CHARS = 240
 _CANDIDATES, _RELATED = 250, 80
 """Passages looked at closely: by the question's words, and by related ones."""
 
+_POSTINGS = 30_000
+"""Most passages a search may touch: among many sessions the rare words of a question decide where to look."""
+
 _RELATED_COVERS = 0.5
 """How much of a word a related one covers."""
 
@@ -138,7 +141,10 @@ class SessionSearch:
         statistics = self._catalog.statistics((*question.terms, *question.variants))
         found = {
             passage.row: passage
-            for terms, most in ((question.terms, _CANDIDATES), (question.variants, _RELATED))
+            for terms, most in (
+                (statistics.affordable(question.terms, _POSTINGS), _CANDIDATES),
+                (statistics.affordable(question.variants, _POSTINGS // 3), _RELATED),
+            )
             for passage in self._catalog.match(terms, most, start=start, end=end, only=only)
             if passage.session not in exclude
             and (sources is None or passage.source in sources)
@@ -286,7 +292,13 @@ def excerpt(text: str, question: Question, limit: int) -> str:
     if len(line) <= limit:
         return line
     wanted = {t for word in question.words for t in word.terms}
-    places = [m.start() for m in re.finditer(r"\w+", line) if _counts(m.group(), wanted)]
+    # A stem keeps how its word begins; stemming every word of a text would cost more than the whole search.
+    beginnings = {t[:2] for t in wanted}
+    places = [
+        m.start()
+        for m in re.finditer(r"\w+", line)
+        if (folded := tokenizer.fold(m.group()))[:2] in beginnings and _counts(folded, wanted)
+    ]
     room = limit - 2
     best = max(places, key=lambda p: sum(p <= q < p + room for q in places), default=0)
     start = max(0, min(best - room // 6, len(line) - room))
@@ -296,8 +308,7 @@ def excerpt(text: str, question: Question, limit: int) -> str:
     return head + cut.by_chars(line[start:], limit - len(head))
 
 
-def _counts(word: str, wanted: Collection[str]) -> bool:
-    folded = tokenizer.fold(word)
+def _counts(folded: str, wanted: Collection[str]) -> bool:
     return tokenizer.stem(folded, "en") in wanted or tokenizer.stem(folded, "pt") in wanted
 
 
