@@ -86,7 +86,7 @@ def _default_note(left_out: int) -> str:
 
 
 def middle(text: str, head: int, tail: int, note: Callable[[int], str] = _default_note) -> str:
-    """The first ``head`` and the last ``tail`` characters of ``text`` with a note between that says how many are missing.
+    """The first ``head`` and last ``tail`` characters of ``text``, with a note between that says how many are missing.
 
     Unchanged when nothing would be saved.
     """

@@ -1,4 +1,4 @@
-"""Which terms of a corpus may stand for a word of the question: the word, its relatives, its derivations, a misspelling."""
+"""Which terms of a corpus may stand for a word of the question: itself, relatives, derivations, a misspelling."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Wanted:
 
 
 def resolve(word: TopicWord, postings: Postings, *, translated: bool, labels: bool) -> Wanted:
-    """Look a topic word up. ``translated`` also tries the other language's stem, ``labels`` the ``Name:`` of passages."""
+    """Look a topic word up; ``translated`` also by the other language's stem, ``labels`` also in passages' ``Name:``."""
     terms = {word.term: 1.0}
     if translated and word.translated:
         terms[word.translated] = 1.0
@@ -46,7 +46,7 @@ def resolve(word: TopicWord, postings: Postings, *, translated: bool, labels: bo
         terms.setdefault(term, _DERIVED)
     held = {term: worth for term, worth in terms.items() if postings.holds(term)}
     if not held:
-        held = {term: _MISSPELT for term in _misspelt(word.folded, postings)}
+        held = dict.fromkeys(_misspelt(word.folded, postings), _MISSPELT)
     same = [postings.idf(t) for t, worth in held.items() if worth == 1.0]
     idf = min(same) if same else max((postings.idf(t) for t in held), default=postings.idf(word.term))
     held.setdefault(word.term, 1.0)

@@ -1,8 +1,9 @@
 """Find text that tries to command the model or the machine from inside data (spec/memory.md §1.7).
 
-Applied to instruction files (scope ``context``) and to whatever memory puts before the model (scope ``memory``). The scan
-reads the text as a model would: invisible characters are dropped, look-alike forms folded, and a directive that is
-wrapped over several lines is still one directive (§18.1 row 39). Nothing on disk changes; only the prompt's copy is blanked.
+Applied to instruction files (scope ``context``) and to whatever memory puts before the model (scope ``memory``). The
+scan reads the text as a model would: invisible characters are dropped, look-alike forms folded, and a directive that
+is wrapped over several lines is still one directive (§18.1 row 39). Nothing on disk changes, only the prompt's copy.
+Sentences that forbid what they name ("never ignore earlier rules") are no directives.
 """
 
 from __future__ import annotations
@@ -33,56 +34,77 @@ def _compile(*patterns: str) -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(p, re.IGNORECASE | re.VERBOSE) for p in patterns)
 
 
-_W = r"[\s\"'*_`>\#,:;.()\-]"
+_W = r"[\s\"'*_`>\#,:;.()\-]{1,12}"
 """What may stand between two words of a wrapped, quoted or emphasised sentence."""
 
-_SOME = rf"(?:{_W}{{1,12}}[\w']{{1,20}}){{0,4}}?{_W}{{1,12}}"
-"""A gap of up to four words."""
 
-_NOT_NEGATED = r"(?<!not\ )(?<!n't\ )(?<!n’t\ )(?<!never\ )(?<!cannot\ )(?<!não\ )(?<!nao\ )(?<!nunca\ )"
+def _words(most: int) -> str:
+    """A gap of at most ``most`` words."""
+    return rf"(?:{_W}[\w']{{1,20}}){{0,{most}}}?{_W}"
 
-_VERB = (
-    rf"{_NOT_NEGATED}\b(?:ignor(?:e|ing)|disregard(?:ing)?|forget(?:ting)?|overrid(?:e|ing)|bypass(?:ing)?|discard)\b"
+
+_NOT_NEGATED = "".join(
+    rf"(?<!{word}[\ \n])" for word in ("not", "n't", "n’t", "never", "cannot", "without", "não", "nao", "nunca", "sem")
 )
-_VERB_PT = rf"{_NOT_NEGATED}\b(?:ignor(?:e|em|ar|a)|desconsider(?:e|em|ar|a)|esque(?:ça|ca|cer|ce)(?:[-\s]se)?|desobede(?:ça|ca|cer)|descart(?:e|ar))\b"
+
+_VERB = rf"{_NOT_NEGATED}\b(?:ignor(?:e|ing)|disregard(?:ing)?|forget(?:ting)?)\b"
+_VERB_OR_OVERRIDE = rf"{_NOT_NEGATED}\b(?:ignore|disregard|forget|override|bypass|discard)\b"
+_VERB_PT = (
+    rf"{_NOT_NEGATED}\b(?:ignor(?:e|em|ar|a)|desconsider(?:e|em|ar|a)|esque(?:ça|ca|cer|ce)(?:[-\s]se)?"
+    r"|desobede(?:ça|ca|cer)|descart(?:e|ar))\b"
+)
 _NOUN = (
-    r"(?:instructions?|prompts?|directives?|guidelines?|directions|rules?|orders|commands?|constraints|context|programming|training|"
-    r"conversation|safeguards?)\b"
+    r"(?:instructions?|prompts?|directives?|guidelines?|directions|rules?|orders|commands?|constraints|context"
+    r"|programming|training|conversation|safeguards?)\b"
 )
-_NOUN_PT = r"(?:instru[cç](?:ões|oes|ão|ao)|regras?|diretrizes|diretivas?|ordens|comandos?|orienta[cç](?:ões|oes)|prompts?|contexto|mensagens)\b"
+_OWN_NOUN = r"(?:instructions?|prompts?|guidelines|programming|training|safeguards?)\b"
+_NOUN_PT = (
+    r"(?:instru[cç](?:ões|oes|ão|ao)|regras?|diretrizes|diretivas?|ordens|comandos?|orienta[cç](?:ões|oes)"
+    r"|prompts?|contexto|mensagens)\b"
+)
 _BEFORE = r"(?:previous(?:ly)?|prior|above|earlier|preceding|foregoing|former)\b"
 _BEFORE_PT = r"(?:anterior(?:es)?|pr[ée]vi[ao]s?|acima|precedentes?|passadas?)\b"
+_ALL_OF = rf"(?:all{_W}(?:of{_W})?)?"
+_FREED = r"(?:DAN|jailbr(?:eak|oken)\w*|unrestricted|unfiltered|uncensored|god\s*mode)\b"
+_FREED_PT = rf"(?:DAN\b|jailbreak|irrestrit[oa]|sem{_W}(?:restri|filtro)\w*|modo{_W}desenvolvedor)"
 
 _PROMPT_INJECTION = _compile(
-    rf"{_VERB}{_SOME}{_BEFORE}{_SOME}{_NOUN}",
-    rf"{_VERB}{_SOME}{_NOUN}{_SOME}(?:above|before|earlier|previously)\b",
-    rf"{_VERB}{_SOME}(?:your|the\s+system|system){_W}{{1,12}}(?:\w{{1,20}}{_W}{{1,12}}){{0,2}}?(?:instructions?|prompts?|guidelines|programming|training|safeguards?)\b",
-    rf"{_VERB}{_W}{{1,12}}(?:all{_W}{{1,12}}(?:of{_W}{{1,12}})?)?(?:everything|anything|what(?:ever)?)(?:{_W}{{1,12}}[\w']{{1,20}}){{0,5}}?{_W}{{1,12}}(?:above|before|previously|earlier|prior|told)\b",
-    rf"{_VERB}{_W}{{1,12}}(?:all{_W}{{1,12}}(?:of{_W}{{1,12}})?)?the{_W}{{1,12}}(?:above|foregoing)\b(?=\s*(?:[.,;:!]|and\b|$))",
-    rf"{_VERB_PT}{_SOME}{_NOUN_PT}{_SOME}{_BEFORE_PT}",
-    rf"{_VERB_PT}{_SOME}{_BEFORE_PT}{_SOME}{_NOUN_PT}",
-    rf"{_VERB_PT}{_SOME}(?:suas|tuas|as\s+suas){_W}{{1,12}}(?:\w{{1,20}}{_W}{{1,12}}){{0,2}}?{_NOUN_PT}",
-    rf"{_VERB_PT}{_W}{{1,12}}tudo(?:{_W}{{1,12}}\w{{1,20}}){{0,5}}?{_W}{{1,12}}(?:acima|antes|anteriormente|dito)\b",
-    r"<\s*\|\s*/?\s*(?:system|user|assistant|developer|im_start|im_end|im_sep|start_header_id|end_header_id|eot_id|endoftext|begin_of_text)\s*\|\s*>",
+    rf"{_VERB}{_words(4)}{_BEFORE}{_words(2)}{_NOUN}",
+    rf"{_VERB}{_words(4)}{_NOUN}{_words(3)}(?:above|before|earlier|previously)\b",
+    rf"{_VERB_OR_OVERRIDE}{_words(3)}(?:your|the\s+system|system){_words(2)}{_OWN_NOUN}",
+    rf"{_VERB}{_W}{_ALL_OF}(?:everything|anything|what(?:ever)?){_words(5)}"
+    r"(?:above|before|previously|earlier|prior|told)\b",
+    rf"{_VERB}{_W}{_ALL_OF}the{_W}(?:above|foregoing)\b(?=\s*(?:[.,;:!]|and\b|$))",
+    rf"{_VERB_PT}{_words(4)}{_NOUN_PT}{_words(4)}{_BEFORE_PT}",
+    rf"{_VERB_PT}{_words(4)}{_BEFORE_PT}{_words(2)}{_NOUN_PT}",
+    rf"{_VERB_PT}{_words(2)}(?:suas|tuas){_words(2)}{_NOUN_PT}",
+    rf"{_VERB_PT}{_W}tudo{_words(5)}(?:acima|antes|anteriormente|dito)\b",
+    r"<\s*\|\s*/?\s*(?:system|user|assistant|developer|im_start|im_end|im_sep|start_header_id|end_header_id|eot_id"
+    r"|endoftext|begin_of_text)\s*\|\s*>",
     r"<\s*/?\s*(?:system|im_start|im_end)\s*>",
     r"\[\s*/?\s*(?:system|im_start|im_end|INST)\s*\](?!\()|<<\s*/?\s*SYS\s*>>",
-    rf"\byou{_W}{{1,12}}are{_W}{{1,12}}now{_W}{{1,12}}(?:(?:an?|in|the|my|acting|operating|running|as|fully|completely){_W}{{1,12}}){{0,4}}?(?:developer(?!s?\s+(?:of|on|for)\b)|DAN|jailbr(?:eak|oken)\w*|unrestricted|unfiltered|uncensored|god\s*mode)\b",
-    rf"\b(?:act|behave|respond|pretend|roleplay){_W}{{1,12}}(?:(?:as|to|be|like|an?|the|you|are|if|were){_W}{{1,12}}){{1,5}}?(?:DAN|jailbroken|unrestricted|unfiltered|uncensored)\b",
-    rf"\b(?:voc[êe]|tu){_W}{{1,12}}(?:agora{_W}{{1,12}})?(?:é|eh|és|est[áa]){_W}{{1,12}}(?:agora{_W}{{1,12}})?(?:(?:um|uma|o|a|no|em|modo){_W}{{1,12}}){{0,3}}?(?:DAN|jailbreak|irrestrit[oa]|sem{_W}{{1,12}}(?:restri|filtro)\w*|modo{_W}{{1,12}}desenvolvedor)",
+    rf"\byou{_W}are{_W}now{_W}(?:(?:an?|in|the|my|acting|operating|running|as|fully|completely){_W}){{0,4}}?"
+    rf"(?:developer\b(?!\s+(?:of|on|for)\b)|{_FREED})",
+    rf"\b(?:act|behave|respond|pretend|roleplay){_W}(?:(?:as|to|be|like|an?|the|you|are|if|were){_W}){{1,5}}?{_FREED}",
+    rf"\b(?:voc[êe]|tu){_W}(?:agora{_W})?(?:é|eh|és|est[áa]){_W}(?:agora{_W})?(?:(?:um|uma|o|a|no|em){_W}){{0,3}}?"
+    rf"{_FREED_PT}",
 )
 
-_SHELL = r"(?:sudo\s+(?:-\S+\s+)*)?(?:/\S*/)?(?:env\s+)?(?:(?:ba|z|da|k|fi|c|tc)?sh|python[\d.]*|perl|ruby|node|php|pwsh|powershell)\b"
-_FETCH = r"\b(?:curl|wget)\b"
+_SHELL = (
+    r"(?:sudo\s+(?:-\S+\s+)*)?(?:/\S*/)?(?:env\s+)?"
+    r"(?:(?:ba|z|da|k|fi|c|tc)?sh|python[\d.]*|perl|ruby|node|php|pwsh|powershell)\b"
+)
+_FETCH_PS = r"(?:iwr|irm|Invoke-WebRequest|Invoke-RestMethod|DownloadString)\b"
 
 _REMOTE_EXEC = _compile(
-    rf"{_FETCH}[^|;]{{0,400}}(?:\|[^|;]{{0,80}}){{0,3}}?\|\s*(?:\\\s*)?{_SHELL}",
-    rf"\b(?:bash|sh|zsh|source|eval|exec|python[\d.]*|\.)\s+(?:-\w+\s+)*[\"']?(?:<\(|\$\(|`)\s*(?:curl|wget)\b",
+    rf"\b(?:curl|wget)\b[^|;]{{0,400}}(?:\|[^|;]{{0,80}}){{0,3}}?\|\s*(?:\\\s*)?{_SHELL}",
+    r"\b(?:bash|sh|zsh|source|eval|exec|python[\d.]*|\.)\s+(?:-\w+\s+)*[\"']?(?:<\(|\$\(|`)\s*(?:curl|wget)\b",
     rf"\bbase64\s+(?:-d|-D|--decode)\b[^|;]{{0,200}}\|\s*{_SHELL}",
     r"\bbash\s+-i\b[^\n]{0,80}/dev/(?:tcp|udp)/",
     r">&?\s*/dev/tcp/",
     r"\b(?:nc|ncat|netcat)\b(?:\s+[^\s|;]{1,80}){0,6}?\s+-\w*[ec]\b",
-    r"\b(?:iex|Invoke-Expression)\b[^;\n]{0,200}\b(?:iwr|irm|curl|wget|Invoke-WebRequest|Invoke-RestMethod|DownloadString)\b",
-    r"\b(?:iwr|irm|Invoke-WebRequest|Invoke-RestMethod|DownloadString)\b[^;\n]{0,200}\|\s*(?:iex|Invoke-Expression)\b",
+    rf"\b(?:iex|Invoke-Expression)\b[^;\n]{{0,200}}\b(?:curl|wget|{_FETCH_PS})",
+    rf"\b{_FETCH_PS}[^;\n]{{0,200}}\|\s*(?:iex|Invoke-Expression)\b",
 )
 
 _CRON = r"(?:\bcrontab\b|/etc/cron[\w.]*)"
@@ -110,7 +132,7 @@ _ADDED_MARKS = re.compile(r"^[ \t]*(?:(?:[-*+#]+|\d+[.)]|//+|<!--)[ \t]*)+")
 
 
 def _as_read(line: str) -> str:
-    """The line as a model reads it: compatibility forms folded, tag characters decoded, invisible characters dropped."""
+    """The line as a model reads it: look-alikes folded, tag characters decoded, invisible characters dropped."""
     if line.isascii():
         return line
     shown = []
@@ -132,7 +154,7 @@ def scan(text: str, scope: Scope) -> tuple[Finding, ...]:
     Lines are split at ``\\n``, ``\\r\\n`` and ``\\r`` only.
     """
     lines = [_as_read(line) for line in _LINE.split(text)]
-    # A wrapped list item or quote carries its marker into the sentence; only the first line's marker is dropped by the gap rule.
+    # A wrapped list item or comment carries its marker into the middle of the sentence.
     lines = [_ADDED_MARKS.sub(lambda m: " " * len(m[0]), line) if i else line for i, line in enumerate(lines)]
     starts, total = [], 0
     for line in lines:
@@ -154,7 +176,7 @@ def scan(text: str, scope: Scope) -> tuple[Finding, ...]:
 
 
 def blank(text: str, scope: Scope) -> str:
-    """``text`` with every line of every finding replaced by ``[BLOCKED: <category>]``; other lines stay byte for byte."""
+    """``text`` with each line of each finding replaced by ``[BLOCKED: <category>]``; other lines stay as they are."""
     findings = scan(text, scope)
     if not findings:
         return text

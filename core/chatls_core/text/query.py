@@ -1,4 +1,4 @@
-"""A question as the ranker reads it: its topic words with their worth, dates, persons and the kind of answer it wants."""
+"""A question as the ranker reads it: topic words with their worth, dates, persons, the kind of answer it wants."""
 
 from __future__ import annotations
 
@@ -102,9 +102,11 @@ def read(text: str) -> Question:
     )
 
 
-def _variants(folded: str, term: str, language: Language, named_dates: Mapping[str, str]) -> Iterable[Variant]:
-    if folded in named_dates:
-        yield Variant(named_dates[folded], _DATE_OF_PASSAGE)
+def _variants(
+    folded: str, term: str, language: Language, named_dates: Mapping[str, tuple[str, ...]]
+) -> Iterable[Variant]:
+    for date_term in named_dates.get(folded, ()):
+        yield Variant(date_term, _DATE_OF_PASSAGE)
     # "likely" is stemmed to "like" and means something else.
     adverb = folded.endswith("ly") and folded not in thesaurus.related_words()
     for stem, weight in () if adverb else _related(language).get(term, {}).items():

@@ -1,7 +1,7 @@
 """The one ranker: facts, episodes, sessions, knowledge and graph search all use :class:`PassageIndex`.
 
-BM25 over stemmed words decides; around it stand small, general helpers, each measured in docs/ranking.md: related words,
-dates, the speaker a question names, and, in dialogue only, the neighbours and the conversation of a passage.
+BM25 over stemmed words decides; around it stand small, general helpers, each measured in docs/ranking.md: related
+words, dates, the speaker a question names, and, in dialogue only, the neighbours and the conversation of a passage.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class Hit:
     """A found passage.
 
     ``score`` orders hits and compares across questions: about 1 for a passage that holds everything asked for.
-    ``coverage`` (0 to 1) is the share of the question's information that the passage's *own* words hold; ``why`` says in
-    words what matched.
+    ``coverage`` (0 to 1) is the share of the question's information that the passage's *own* words hold.
+    ``why`` says in words what matched.
     """
 
     id: str

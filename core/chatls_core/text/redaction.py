@@ -27,6 +27,7 @@ _VENDOR_KEYS = re.compile(
     + r"""(?:
       sk-ant-[A-Za-z0-9_-]{16,}
     | sk-(?:proj|svcacct|admin|or-v1|lf|None)-[A-Za-z0-9_-]{16,}
+    | sk-[A-Za-z0-9]{20,}
     | sk-(?=[A-Za-z0-9_-]*[0-9])[A-Za-z0-9_-]{20,}
     | (?:sk|pk|rk)_(?:live|test)_[A-Za-z0-9]{10,}
     | whsec_[A-Za-z0-9+/=]{20,}
@@ -95,7 +96,8 @@ _QUERY_SECRET = re.compile(
 )
 
 _SCHEME = re.compile(
-    r"(?P<head>\b(?:Bearer|(?:Proxy-)?Authorization\s{0,3}[:=]\s{0,3}[\"']?(?:Bearer|Basic|Token|ApiKey|Digest)?)[ \t]{1,4})"
+    r"(?P<head>\b(?:Bearer"
+    r"|(?:Proxy-)?Authorization\s{0,3}[:=]\s{0,3}[\"']?(?:Bearer|Basic|Token|ApiKey|Digest)?)[ \t]{1,4})"
     r"(?P<value>[A-Za-z0-9_.~+/=-]{12,})",
     re.IGNORECASE,
 )
@@ -103,28 +105,27 @@ _SCHEME = re.compile(
 _COOKIE = re.compile(r"(?P<head>\b(?:Set-)?Cookie:[ \t]{0,4})(?P<value>[^\r\n]{8,})", re.IGNORECASE)
 
 _STRONG = (
-    r"pass(?:word|wd|phrase|code)|pwd|senha|contrase(?:ñ|n)a|client[_-]?secret|secret[_-]?(?:access[_-]?)?key|private[_-]?key|"
-    r"api[_-]?key|apikey|api[_-]?token|access[_-]?key|access[_-]?token|refresh[_-]?token|auth[_-]?token|bearer[_-]?token|"
-    r"session[_-]?token|id[_-]?token|encryption[_-]?key|signing[_-]?key|master[_-]?key|account[_-]?key|"
-    r"license[_-]?key|webhook[_-]?secret|connection[_-]?string|credentials?|secret|token|chave[_-]?(?:de[_-]?)?api|segredo"
+    r"pass(?:word|wd|phrase|code)|pwd|senha|contrase[ñn]a|segredo|chave[_-]?(?:de[_-]?)?api|secret|token|credentials?"
+    r"|(?:api|access|private|secret|encryption|signing|master|account|license)[_-]?key|apikey|connection[_-]?string"
 )
 _NAME = rf"[A-Za-z0-9_.-]{{0,40}}?(?:{_STRONG})[A-Za-z0-9_-]{{0,24}}"
+_ASSIGN = r"[ \t]{0,8}(?::=|=>|[:=])[ \t]{0,8}|[ \t]{1,4}(?:is|é|eh)[ \t]{1,4}"
+_BARE = r"[^\s\"'`,;<>{}\[\]()]"
 
 _ASSIGNED = re.compile(
-    rf"(?P<head>(?<![A-Za-z0-9_.$-])(?:--)?[\"']?(?P<name>{_NAME})[\"']?(?P<sep>[ \t]{{0,8}}(?::=|=>|[:=])[ \t]{{0,8}}|[ \t]{{1,4}}(?:is|é|eh)[ \t]{{1,4}}))"
-    r"(?:(?P<quote>[\"'`])(?P<quoted>[^\"'`\r\n]{4,400})(?P=quote)|(?P<bare>[^\s\"'`,;<>{}\[\]()]{4,400}))",
+    rf"(?P<head>(?<![A-Za-z0-9_.$-])(?:--)?[\"']?(?P<name>{_NAME})[\"']?(?P<sep>{_ASSIGN}))"
+    rf"(?:(?P<quote>[\"'`])(?P<quoted>[^\"'`\r\n]{{4,400}})(?P=quote)|(?P<bare>{_BARE}{{4,400}}))(?P<next>[(\[)]?)",
     re.IGNORECASE,
 )
 _FLAG = re.compile(
-    rf"(?P<head>(?<!\S)--?(?P<name>{_NAME})[ \t]{{1,4}})(?P<value>[^\s\"'`,;<>{{}}\[\]()$-][^\s\"'`,;<>{{}}\[\]()]{{5,400}})",
-    re.IGNORECASE,
+    rf"(?P<head>(?<!\S)--?(?P<name>{_NAME})[ \t]{{1,4}})(?P<value>(?![$-]){_BARE}{{6,400}})", re.IGNORECASE
 )
 
 _NO_VALUE = re.compile(
     r"(?:str(?:ing)?|int(?:eger)?|bool(?:ean)?|bytes|text|any|object|optional|required|none|null|nil|undefined|true|false|"
     r"password|passwd|secret|token|apikey|api[_-]key|key|value|changeme|change[_-]me|example|placeholder|redacted|hidden|"
-    r"your.*|my[_-].*|x{3,}.*|\*+|\.{3,}|<.*>|\[.*\]|test|dummy|fake|sample|todo|n/?a|input|select|env|default|missing|invalid|expired|empty|"
-    r"obrigat[óo]ri[ao]|texto)",
+    r"your.*|my[_-].*|x{3,}.*|\*+|\.{3,}|<.*>|\[.*\]|test|dummy|fake|sample|n/?a|input|select|env|default|"
+    r"missing|invalid|expired|empty|obrigat[óo]ri[ao]|texto)",
     re.IGNORECASE,
 )
 _REFERENCE = re.compile(
@@ -134,59 +135,72 @@ _REFERENCE = re.compile(
     r"(?:/|\./|~/|file:|arn:aws:|projects/|[A-Za-z]:\\)",
 )
 _COUNT_NAMES = re.compile(
-    r"tokens(?:[_-]|$)|(?:max|min|num|total|n|count)[_-]?tokens?\b|token[_-]?(?:count|limit|type|budget|ratio|id|url|size|name|path|file)|"
-    r"(?:secret|password|key|token|credentials?)[_-]?(?:name|id|path|file|url|ref|type|policy|length|len|field|hash_?algorithm|rotation|expiry|expires(?:_in)?|ttl)s?$|"
-    r"tokeni[sz]|secretar|passwordless|tokenless",
+    r"tokens(?:[_-]|$)|(?:max|min|num|total|n|count)[_-]?tokens?\b"
+    r"|token[_-]?(?:count|limit|type|budget|ratio|id|url|size|name|path|file)"
+    r"|(?:secret|password|key|token|credentials?)[_-]?(?:name|id|path|file|url|ref|type|policy|length|len|field"
+    r"|hash_?algorithm|rotation|expiry|expires(?:_in)?|ttl)s?$"
+    r"|tokeni[sz]|secretar|passwordless|tokenless",
     re.IGNORECASE,
 )
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z_]*(?:[.:]+[A-Za-z_]+)*[:.]?")
 _HARD_NAMES = re.compile(r"pass(?:word|wd|phrase|code)|pwd|senha|contrase|segredo", re.IGNORECASE)
 
 
-def _is_secret_value(name: str, value: str, *, quoted: bool, sep: str) -> bool:
-    """Whether ``value``, assigned to a name that promises a secret, is one (and not code, a type or a placeholder)."""
+def _could_be_secret(name: str, value: str) -> bool:
+    """Whether ``value`` is no count, type, placeholder or reference to where the secret really is."""
     if value.startswith(MASK) or _COUNT_NAMES.search(name):
         return False
-    if _NO_VALUE.fullmatch(value.strip(".")) or _REFERENCE.match(value):
+    if _NO_VALUE.fullmatch(value.strip(".")) or _REFERENCE.match(value) or len(set(value)) < 4:
         return False
-    if value.isdigit() and len(value) < 12 and not _HARD_NAMES.search(name):
+    return not (value.isdigit() and len(value) < 12 and not _HARD_NAMES.search(name))
+
+
+def _quoted_is_secret(name: str, value: str) -> bool:
+    hard = bool(_HARD_NAMES.search(name))
+    if " " in value.strip() and (not hard or len(value) > 60):
         return False
-    if len(set(value)) < 4:
-        return False
+    return hard or name.isupper() or (len(value) >= 8 and not _IDENTIFIER.fullmatch(value)) or len(value) >= 24
+
+
+def _bare_is_secret(name: str, value: str, sep: str, *, ends: bool) -> bool:
+    """Judge a value without quotes; ``ends`` says that nothing of the line follows it."""
     spoken = sep.strip().isalpha()
-    if quoted:
-        if " " in value.strip() and (not _HARD_NAMES.search(name) or len(value) > 60):
-            return False
-        upper = name.isupper()
-        return (
-            bool(_HARD_NAMES.search(name))
-            or upper
-            or (len(value) >= 8 and not _IDENTIFIER.fullmatch(value))
-            or len(value) >= 24
-        )
     mixed = any(c.isdigit() for c in value) or any(not c.isalnum() and c not in "_.:-/" for c in value)
     if name.isupper() and "=" in sep and len(value) >= 6:
         # Without blanks around it, it is an environment file's line, where a value is literal.
         return sep == "=" or mixed or not _IDENTIFIER.fullmatch(value) or len(value) >= 20
     if _HARD_NAMES.search(name):
-        return mixed and len(value) >= 4 and (not spoken or len(value) >= 6)
+        literal = ends and not spoken and len(value) >= 8 and value.isalpha()
+        return literal or (mixed and len(value) >= (6 if spoken else 4))
     letters_and_digits = any(c.isdigit() for c in value) and any(c.isalpha() for c in value)
-    return letters_and_digits and len(value) >= (16 if spoken else 8) and not re.fullmatch(r"v?\d+(?:\.\d+)+\S*", value)
+    return letters_and_digits and len(value) >= (16 if spoken else 8) and not _VERSION.match(value)
+
+
+_VERSION = re.compile(r"v?\d+(?:\.\d+)+")
 
 
 def _mask_assigned(match: re.Match[str]) -> str:
     quote = match["quote"] or ""
     value = match["quoted"] if quote else match["bare"]
-    if not _is_secret_value(match["name"], value, quoted=bool(quote), sep=match["sep"]):
+    if not _could_be_secret(match["name"], value):
         return match[0]
-    tail = ""
-    if not quote and value[-1] in ".!?" and match["sep"].strip().isalpha():
-        tail = value[-1]
-    return f"{match['head']}{quote}{MASK}{quote}{tail}"
+    if quote:
+        secret = _quoted_is_secret(match["name"], value)
+    else:
+        # A call, an index or the end of an argument list follows code, not a value.
+        ends = match.end() == len(match.string) or match.string[match.end()] in "\r\n"
+        secret = match["next"] in ("", ")") and _bare_is_secret(
+            match["name"], value, match["sep"], ends=ends and not match["next"]
+        )
+    if not secret:
+        return match[0]
+    tail = value[-1] if not quote and value[-1] in ".!?" and match["sep"].strip().isalpha() else ""
+    return f"{match['head']}{quote}{MASK}{quote}{tail}{match['next']}"
 
 
 def _mask_flag(match: re.Match[str]) -> str:
-    if not _is_secret_value(match["name"], match["value"], quoted=False, sep="="):
+    name, value = match["name"], match["value"]
+    if not _could_be_secret(name, value) or not _bare_is_secret(name, value, "=", ends=False):
         return match[0]
     return match["head"] + MASK
 
@@ -238,7 +252,7 @@ class RedactingFilter(logging.Filter):
     """A logging filter that keeps secrets out of log records: message, arguments and traceback text."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Rewrite the record in place; never drops one. A record whose arguments do not fit its format is left to logging."""
+        """Rewrite the record in place, drop none. One whose arguments do not fit is left for logging to report."""
         try:
             message = record.getMessage()
         except (TypeError, ValueError):

@@ -186,7 +186,7 @@ gift present
 party celebration
 marry wedding
 birth born birthday
-die death died
+die death
 win victory
 contest competition tournament
 award prize trophy
@@ -345,38 +345,59 @@ _KINDS = """
 pet: dog cat puppy kitten hamster rabbit parrot turtle goldfish lizard snake guinea
 animal: dog cat horse bird turtle rabbit cow sheep goat pig elephant lion tiger bear wolf fox deer whale dolphin
 instrument: guitar piano violin cello drums flute clarinet saxophone trumpet ukulele keyboard bass
-sport: football soccer basketball tennis baseball volleyball hockey golf rugby swimming surfing skiing snowboarding cricket boxing cycling running
+sport: football soccer basketball tennis baseball volleyball hockey golf rugby swimming surfing skiing snowboarding
+  cricket boxing cycling running
 martial: karate judo taekwondo kickboxing jiujitsu aikido kungfu
-exercise: kickboxing crossfit taekwondo run swim stretching marathon strength aerobics yoga running swimming cycling weights pilates jogging boxing cardio squats hiking
-hobby: drawing collecting surfing blogging crafts origami puzzles baking painting gardening photography cooking baking knitting pottery hiking fishing gaming chess dancing writing reading sewing woodworking
-activity: pottery volunteering shopping bowling skating biking workshop hike camp swim paint dance hiking camping swimming painting dancing fishing cycling picnic kayaking skiing running yoga museum
+exercise: kickboxing crossfit taekwondo run swim stretching marathon strength aerobics yoga running swimming cycling
+  weights pilates jogging boxing cardio squats hiking
+hobby: drawing collecting surfing blogging crafts origami puzzles baking painting gardening photography cooking
+  knitting pottery hiking fishing gaming chess dancing writing reading sewing woodworking
+activity: pottery volunteering shopping bowling skating biking workshop hike camp swim paint dance hiking camping
+  swimming painting dancing fishing cycling picnic kayaking skiing running yoga museum
 outdoor: hiking camping fishing kayaking climbing cycling picnic skiing surfing
-art: sculpting watercolor portrait abstract calligraphy collage painting sculpture drawing pottery ceramics photography sketch mural canvas
+art: sculpting watercolor portrait abstract calligraphy collage painting sculpture drawing pottery ceramics
+  photography sketch mural canvas
 game: chess poker puzzle videogame console xbox playstation nintendo
-country: england wales russia ukraine israel iran iraq nepal indonesia malaysia philippines singapore iceland hungary romania croatia chile peru colombia cuba jamaica nigeria ethiopia ghana uk usa america britain spain portugal france germany italy england ireland scotland greece sweden norway denmark finland poland austria switzerland netherlands belgium brazil argentina mexico canada japan china india korea thailand vietnam australia egypt turkey morocco kenya
-european: england wales uk britain iceland hungary romania croatia ukraine spain portugal france germany italy england ireland scotland greece sweden norway denmark finland poland austria switzerland netherlands belgium
-city: moscow istanbul athens budapest warsaw stockholm oslo copenhagen helsinki edinburgh manchester milan venice florence naples zurich geneva brussels shanghai mumbai delhi bangkok singapore dubai cairo melbourne auckland montreal detroit phoenix philadelphia atlanta orleans vegas nashville portland baltimore minneapolis orlando tampa honolulu bali paris london rome madrid barcelona lisbon porto berlin munich vienna amsterdam dublin prague tokyo seoul beijing sydney toronto vancouver seattle chicago boston miami dallas houston denver austin york angeles francisco recife
-state: california texas florida oregon washington colorado michigan ohio georgia arizona nevada alaska minnesota indiana
+country: england wales russia ukraine israel iran iraq nepal indonesia malaysia philippines singapore iceland
+  hungary romania croatia chile peru colombia cuba jamaica nigeria ethiopia ghana uk usa america britain spain
+  portugal france germany italy ireland scotland greece sweden norway denmark finland poland austria switzerland
+  netherlands belgium brazil argentina mexico canada japan china india korea thailand vietnam australia egypt turkey
+  morocco kenya
+european: england wales uk britain iceland hungary romania croatia ukraine spain portugal france germany italy
+  ireland scotland greece sweden norway denmark finland poland austria switzerland netherlands belgium
+city: moscow istanbul athens budapest warsaw stockholm oslo copenhagen helsinki edinburgh manchester milan venice
+  florence naples zurich geneva brussels shanghai mumbai delhi bangkok singapore dubai cairo melbourne auckland
+  montreal detroit phoenix philadelphia atlanta orleans vegas nashville portland baltimore minneapolis orlando tampa
+  honolulu bali paris london rome madrid barcelona lisbon porto berlin munich vienna amsterdam dublin prague tokyo
+  seoul beijing sydney toronto vancouver seattle chicago boston miami dallas houston denver austin york angeles
+  francisco recife
+state: california texas florida oregon washington colorado michigan ohio georgia arizona nevada alaska minnesota
+  indiana
 nature: forest mountain lake river beach ocean waterfall park trail sunset
 weather: rain sunny snow storm wind cloudy
 season: summer winter spring autumn
 family: mother father brother sister son daughter wife husband mom dad grandmother grandfather aunt uncle cousin
-food: sandwich noodles beef pork fish shrimp lasagna omelette pizza pasta sushi salad soup rice chicken bread cheese burger taco curry steak
+food: sandwich noodles beef pork fish shrimp lasagna omelette pizza pasta sushi salad soup rice chicken bread cheese
+  burger taco curry steak
 dessert: sorbet tart cheesecake mousse cake cookie pie brownie chocolate pudding cupcake muffin
 recipe: cake soup pasta chicken cookies bread salad sauce
 drink: coffee tea beer wine juice water soda
 fruit: apple banana orange strawberry mango grape lemon peach pear
 vegetable: carrot tomato potato onion spinach broccoli pepper
 color: red blue green yellow purple pink black white orange brown
-emotion: scared lonely nervous frustrated disappointed relieved angry joy sadness anger happy sad angry afraid anxious excited proud grateful
-illness: covid infection virus pneumonia arthritis depression gastritis cold flu fever cancer asthma diabetes allergy migraine
+emotion: scared lonely nervous frustrated disappointed relieved angry joy sadness anger happy sad afraid anxious
+  excited proud grateful
+illness: covid infection virus pneumonia arthritis depression gastritis cold flu fever cancer asthma diabetes
+  allergy migraine
 allergy: peanut dairy gluten pollen shellfish lactose
 vehicle: car truck motorcycle bike bus van
 furniture: chair table couch sofa desk bed
 clothes: sneakers boots coat scarf socks skirt hoodie shirt dress shoes jacket jeans hat sweater
 subject: math physics chemistry biology history literature
 degree: bachelor master phd diploma
-profession: programmer accountant plumber electrician mechanic pilot journalist photographer musician actor scientist professor manager cashier barista waiter therapist psychologist teacher nurse doctor engineer lawyer designer developer chef artist writer counselor
+profession: programmer accountant plumber electrician mechanic pilot journalist photographer musician actor
+  scientist professor manager cashier barista waiter therapist psychologist teacher nurse doctor engineer lawyer
+  designer developer chef artist writer counselor
 device: phone laptop tablet camera headphones printer router
 furry: dog cat rabbit hamster
 reptile: snake lizard turtle gecko
@@ -397,7 +418,8 @@ social: twitter facebook instagram linkedin tiktok
 license: mit apache gpl bsd
 holiday: christmas easter thanksgiving halloween carnival
 relationship: married single divorced dating engaged
-language: english spanish portuguese french german italian japanese chinese python java javascript typescript golang rust ruby kotlin swift scala elixir haskell php perl
+language: english spanish portuguese french german italian japanese chinese python java javascript typescript golang
+  rust ruby kotlin swift scala elixir haskell php perl
 database: postgres postgresql mysql mariadb sqlite mongodb redis cassandra dynamodb oracle clickhouse duckdb
 editor: vscode vim neovim emacs intellij sublime pycharm
 framework: django flask fastapi react vue angular svelte rails spring express nextjs laravel
@@ -524,8 +546,9 @@ terminou finished
 """
 
 
-def _folded_rows(table: str) -> list[list[str]]:
-    return [line.replace(":", " ").split() for line in table.strip().splitlines()]
+def _rows(table: str) -> list[list[str]]:
+    """The rows of a table as words; an indented line continues the one before."""
+    return [row.replace(":", " ").split() for row in table.strip().replace("\n  ", " ").splitlines()]
 
 
 @cache
@@ -541,18 +564,18 @@ def related_words() -> Mapping[str, Mapping[str, float]]:
             known = related.setdefault(word, {})
             known[other] = max(known.get(other, 0.0), weight)
 
-    for row in _folded_rows(_INFLECTIONS):
+    for row in _rows(_INFLECTIONS):
         for word in row:
             for other in row:
                 relate(word, other, INFLECTION)
-    for row in _folded_rows(_SYNONYMS):
+    for row in _rows(_SYNONYMS):
         for word in row:
             for other in row:
                 relate(word, other, SYNONYM)
-    for kind, *members in _folded_rows(_KINDS):
+    for kind, *members in _rows(_KINDS):
         for member in members:
             relate(kind, member, MEMBER)
-    for portuguese, *english in _folded_rows(_PAIRS):
+    for portuguese, *english in _rows(_PAIRS):
         for word in english:
             relate(portuguese, word, TRANSLATION)
             relate(word, portuguese, TRANSLATION)

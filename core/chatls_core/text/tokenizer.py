@@ -1,7 +1,7 @@
 """One tokenizer for every ranker (spec/memory.md §8.1, §18.1 rows 9 to 12, §18.3 item 9).
 
 A text becomes *terms*: words folded to lower case without accents and reduced to their Snowball stem. Identifiers stay
-findable whole and in parts (``main.go``, ``blue-green``, ``c++``, ``parseHTTPRequest``, ``max_tokens``), and short words
+findable whole and in parts (``main.go``, ``blue-green``, ``c++``, ``parseHTTPRequest``, ``max_tokens``), short words
 (``Go``, ``CI``, ``k8``) are kept. English and Portuguese are told apart per text by their function words.
 """
 
@@ -141,7 +141,7 @@ def words(text: str) -> Iterator[Word]:
 
 
 def terms(text: str, language: Language | None = None) -> list[str]:
-    """The terms of a passage, in order, stop words included. ``language`` is detected when not given, English at last."""
+    """The terms of a passage in order, stop words included; ``language`` is detected when not given, else English."""
     return [term for term, _ in analysed(text, language)]
 
 
