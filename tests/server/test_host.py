@@ -109,9 +109,12 @@ async def test_a_link_swapped_in_later_is_seen_at_the_moment_of_use(
 
 @pytest.mark.parametrize(
     "path",
-    ["~/.ssh/id_rsa", "~/.aws/credentials", "~/.netrc", "~/.npmrc", "~/.kube/config", "~/.chatcli/.env", "/etc/shadow",
-     "/proc/self/environ", "/proc/1/environ", "server.pem", "certs/tls.KEY", "~/.config/gcloud/x", "~/.m2/settings.xml"],
-)  # fmt: skip
+    [
+        *("~/.ssh/id_rsa", "~/.aws/credentials", "~/.netrc", "~/.npmrc", "~/.kube/config", "~/.chatcli/.env"),
+        *("~/.config/gcloud/x", "~/.m2/settings.xml", "server.pem", "certs/tls.KEY"),
+        *("/etc/shadow", "/proc/self/environ", "/proc/1/environ"),
+    ],
+)
 async def test_files_that_may_hold_secrets_are_refused_even_inside_the_folder(tmp_path: Path, path: str) -> None:
     async with LoopClient(home=tmp_path, root=tmp_path) as client:
         full = Path(path.replace("~", str(tmp_path)))

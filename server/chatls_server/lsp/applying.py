@@ -11,7 +11,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from chatls_core.host import ChangeResult, Document, FileChange, FileChangeResult, HostError, WorkspaceChange
+from chatls_core.host import (
+    ChangeResult,
+    ChangeStatus,
+    Document,
+    FileChange,
+    FileChangeResult,
+    HostError,
+    WorkspaceChange,
+)
 from chatls_server.lsp import reading
 from chatls_server.lsp.assumed import Assumptions
 from chatls_server.lsp.disk_changes import apply_on_disk
@@ -258,6 +266,7 @@ def _without_ours(before: str, after: str, text: str) -> str:
 def _failure(planned: Sequence[Planned], failure: Failure, undone: bool) -> ChangeResult:
     results = []
     for file in planned:
+        status: ChangeStatus
         if file.uri in failure.stale:
             status, reason = "stale", failure.reason
         elif file.uri in failure.failed:

@@ -169,14 +169,10 @@ class Lifecycle:
 
     async def _configured(self) -> None:
         server = self._server
-        if (agent := server.agent_if_made) is not None:
-            agent.configure(server.settings)
         await server.eyes.reopened()
         await server.run_hooks("configuration")
 
     async def _reopened(self) -> None:
         server = self._server
-        if (agent := server.agent_if_made) is not None:
-            agent.set_workspace(server.roots, server.trusted)
         await server.eyes.reopened()
         await server.run_hooks("workspace")

@@ -305,7 +305,7 @@ class ChatProtocol(LanguageServerProtocol):
 
     def in_background(self, work: Any, what: str) -> asyncio.Task[Any]:
         """Run an awaitable as a task that is kept alive, logged when it fails and cancelled at the end."""
-        task = asyncio.ensure_future(work)
+        task: asyncio.Task[Any] = asyncio.ensure_future(work)
         self._background.add(task)
 
         def done(finished: asyncio.Task[Any]) -> None:

@@ -230,12 +230,10 @@ class ChatServer(LanguageServer):
         self.end("the editor said exit", 0 if self.protocol.shutdown_requested else 1)
 
     async def close(self) -> None:
-        """Stop what runs: hooks, requests, the agent's turns. Called once, at the end."""
+        """Stop what runs: requests, then what the exit hooks know of. Called once, at the end."""
         stopped = self.protocol.give_up_requests()
         await self.eyes.stop()
         await self.run_hooks("exit")
-        if self._agent is not None:
-            await self._agent.close()
         if stopped:
             await asyncio.wait(stopped, timeout=1.0)
 

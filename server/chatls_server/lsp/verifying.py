@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from contextlib import ExitStack
+from functools import partial
 from types import TracebackType
 
 from chatls_server.lsp.documents import Documents, OpenDocument
@@ -47,7 +48,7 @@ class Verification:
 
     def __enter__(self) -> Verification:
         for file in self._files:
-            self._stack.enter_context(self._documents.watching(file.final_uri, lambda doc, f=file: self._look(f, doc)))
+            self._stack.enter_context(self._documents.watching(file.final_uri, partial(self._look, file)))
         return self
 
     def __exit__(

@@ -261,6 +261,7 @@ class UsageEvent(EventBase, UsageWire):
     """Tokens of the turn so far."""
 
     kind: Literal["usage"]
+    usage: UsageWire | None = Field(None, description="The same once more, as one object.")
 
 
 class EndedEvent(EventBase):

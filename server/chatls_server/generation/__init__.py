@@ -1,0 +1,1 @@
+"""Derived files: documentation of the wire, TypeScript types, the extension's settings."""
