@@ -25,7 +25,8 @@ class ProviderSpec:
 
     ``connect`` makes the connection and imports what it needs only when it is first used. Of each ``*_env`` list the
     first variable that is set wins. ``url_suffixes`` are cut off a user's address in turn: many give the full endpoint.
-    ``key_of`` names the provider whose stored key this one shares. ``needs_key`` is False for services that run without one, ``automatic`` for those only chosen by name.
+    ``key_of`` names the provider whose stored key this one shares. ``needs_key`` is False for services that run
+    without one, ``automatic`` for those only chosen by name.
     ``on_this_machine`` services cost nothing; with ``probe`` they are available when they answer at their address.
     The ``embedded`` one is a process of ours. Without ``native_tools`` tools go through an enforced answer shape.
     ``prices`` is the provider's id in genai-prices. ``window`` and ``max_output`` are what an unknown model is given

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from chatls_core.config import Settings
+from chatls_core.llm.chain import Sleep
 from chatls_core.llm.events import (
     ModelError,
     ModelEvent,
@@ -55,9 +56,9 @@ def environment(wire: Wire, url: str) -> dict[str, str]:
     return {"HOME": "/nonexistent", **filled}
 
 
-def models_for(wire: Wire, server: ModelServer, **settings: Any) -> Models:
+def models_for(wire: Wire, server: ModelServer, *, sleep: Sleep = no_wait, **settings: Any) -> Models:
     """All providers, with one of them at the server; waits between attempts take no time."""
-    return Models(Settings.model_validate(settings), environment(wire, server.url), sleep=no_wait)
+    return Models(Settings.model_validate(settings), environment(wire, server.url), sleep=sleep)
 
 
 def ask(text: str = "Hello?", **fields: Any) -> ModelRequest:

@@ -90,13 +90,18 @@ class AnthropicBackend:
         """Ask once; see :class:`Backend`."""
         client = await self._connected()
         body = build(request, model, info, self._endpoint.provider)
-        headers = {"anthropic-beta": "extended-cache-ttl-2025-04-11"} if request.cache_ttl == "1h" else {}
+        options: Json = {}
+        if request.cache_ttl == "1h":
+            options["extra_headers"] = {"anthropic-beta": "extended-cache-ttl-2025-04-11"}
+        if "temperature" in body:
+            # Only older models take it; the SDK's signature no longer has it.
+            options["extra_body"] = {"temperature": body.pop("temperature")}
         reader = _Reader(self._endpoint, model)
         started = False
         try:
             raw = await within(
                 self._endpoint.first_timeout,
-                lambda: client.messages.create(**body, stream=True, extra_headers=headers),
+                lambda: client.messages.create(**body, stream=True, **options),
             )
             async with closing(raw):
                 kind = raw.response.headers.get("content-type", "")
@@ -157,12 +162,16 @@ def _client(endpoint: Endpoint) -> AsyncAnthropic:
     import httpx2
     from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient
 
+    headers = dict(endpoint.default_headers)
+    if endpoint.key and not endpoint.base_url.startswith("https://api.anthropic.com"):
+        # The SDK sends a bearer token; gateways often know only the wire's older header.
+        headers["X-Api-Key"] = endpoint.key.reveal()
     client = AsyncAnthropic(
         api_key=endpoint.key.reveal() or "none",
         base_url=endpoint.base_url,
         max_retries=0,
         timeout=httpx2.Timeout(endpoint.idle_timeout, connect=endpoint.connect_timeout, read=endpoint.idle_timeout),
-        default_headers=dict(endpoint.default_headers),
+        default_headers=headers,
         http_client=DefaultAsyncHttpxClient(**endpoint.client_options()),
     )
     # Touched here because the first access imports the resource's module.

@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 START_SECONDS = 120.0
 """A large GGUF on a slow disk takes its time to load."""
 
-_LONGEST_ANSWER = 1024
+_LONGEST_ANSWER = 512
 """Tokens asked for where nobody says: small models like to ramble."""
 
 _QUIRKS = Quirks(extra={"top_p": 0.9})

@@ -1,0 +1,80 @@
+"""Tools for models without tools, over Ollama's wire with a model that says it has none."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from chatls_core.config import Settings
+from chatls_core.llm.events import TextDelta
+from chatls_core.llm.messages import Message, ModelRequest, TextPart, ToolCallPart, ToolResultPart
+from chatls_core.llm.model import Model
+from chatls_core.llm.models import Models
+from tests.core.llm.rig import BY_PROVIDER, READ_FILE, ask, collect, environment, models_for, no_wait
+from tests.fakes.model_server import ModelServer, Reply
+
+
+@pytest.fixture
+def model(server: ModelServer, tmp_path: Path) -> Model:
+    (tmp_path / "models.toml").write_text('[models."plain"]\ntools = false\n')
+    variables = environment(BY_PROVIDER["ollama"], server.url) | {"CHATLS_HOME": str(tmp_path)}
+    return Models(Settings(), variables, sleep=no_wait).select("ollama", "plain")
+
+
+async def test_an_answer_streams_as_text(model: Model, server: ModelServer) -> None:
+    text = 'Say "hi" \\ to 👩‍💻 and\nmore é'
+    raw = json.dumps({"answer": text})
+    server.script(Reply(deltas=tuple(raw)))
+    outcome = await collect(model, ask(tools=(READ_FILE,)))
+    assert outcome.text == text
+    assert outcome.stop == "end"
+    assert len([e for e in outcome.events if isinstance(e, TextDelta)]) > 10
+    sent = server.requests[0].json
+    assert "tools" not in sent
+    assert "Reads a file." in sent["messages"][0]["content"]
+    assert {"const": "read_file"} in [form["properties"].get("tool") for form in sent["format"]["anyOf"]]
+
+
+async def test_a_call_comes_as_a_call(model: Model, server: ModelServer) -> None:
+    server.script(Reply(deltas=tuple('{"tool": "read_file", "args": {"path": "a.py"}}')))
+    outcome = await collect(model, ask(tools=(READ_FILE,)))
+    assert outcome.text == ""
+    assert [(c.name, c.arguments) for c in outcome.calls] == [("read_file", {"path": "a.py"})]
+    assert outcome.stop == "tool_use"
+
+
+async def test_text_out_of_shape_is_still_text(model: Model, server: ModelServer) -> None:
+    server.script(Reply(text="I would rather chat."))
+    outcome = await collect(model, ask(tools=(READ_FILE,)))
+    assert (outcome.text, outcome.stop) == ("I would rather chat.", "end")
+
+
+async def test_half_a_call_is_neither_text_nor_call(model: Model, server: ModelServer) -> None:
+    server.script(Reply(text='{"tool": "read_file", "args": {"pa', stop="max_tokens"))
+    outcome = await collect(model, ask(tools=(READ_FILE,)))
+    assert (outcome.text, outcome.calls, outcome.stop) == ("", [], "max_tokens")
+
+
+async def test_without_tools_nothing_is_emulated(model: Model, server: ModelServer) -> None:
+    server.script(Reply(text='{"answer": "raw"}'))
+    assert (await collect(model, ask())).text == '{"answer": "raw"}'
+    assert "format" not in server.requests[0].json
+
+
+async def test_earlier_calls_are_told_in_words(model: Model, server: ModelServer) -> None:
+    history = (
+        Message("user", (TextPart("read"),)),
+        Message("assistant", (ToolCallPart("1", "read_file", {"path": "x"}),)),
+        Message("user", (ToolResultPart("1", "read_file", "inside x"),), "tool_result"),
+    )
+    await collect(model, ModelRequest(history))
+    roles = [(m["role"], m["content"]) for m in server.requests[0].json["messages"]]
+    assert roles[1] == ("assistant", '{"tool": "read_file", "args": {"path": "x"}}')
+    assert roles[2] == ("user", "Result of read_file:\ninside x")
+
+
+async def test_models_with_tools_keep_their_own(server: ModelServer) -> None:
+    await collect(models_for(BY_PROVIDER["ollama"], server).select("ollama", "able"), ask(tools=(READ_FILE,)))
+    assert server.requests[0].tool_names == ["read_file"]

@@ -1,0 +1,25 @@
+"""Vendors' SDKs and other heavy libraries are loaded on first use only."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+HEAVY = ("anthropic", "openai", "httpx", "httpx2", "genai_prices", "keyring", "xllamacpp", "numpy", "tree_sitter")
+
+
+def loaded_after(code: str) -> set[str]:
+    script = f"import sys\n{code}\nprint(*[n for n in {HEAVY!r} if n in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    return set(done.stdout.split())
+
+
+def test_choosing_a_model_loads_no_sdk() -> None:
+    code = (
+        "from chatls_core.config import Settings\n"
+        "from chatls_core.llm.models import Models\n"
+        "import chatls_core.llm.local_setup, chatls_core.llm.keychain\n"
+        "m = Models(Settings(), {'HOME': '/nonexistent', 'ANTHROPIC_API_KEY': 'k', 'OPENAI_API_KEY': 'k'})\n"
+        "m.select(), m.select('openai')"
+    )
+    assert loaded_after(code) == set()
