@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import itertools
 from dataclasses import replace
 from datetime import date, datetime
 
@@ -77,15 +77,13 @@ def past_view(entry: HistoryEntry, alive: Alive, now: datetime) -> FactView:
 def fact_page(alive: Alive, now: datetime, category: str, limit: int, offset: int) -> FactPage:
     """Facts, pinned ones first, then by score."""
     wanted = category.strip().lower()
-    chosen = [f for f in alive.facts.values() if not wanted or f.category == wanted]
-
-    def order(fact: Fact) -> tuple[bool, float, str]:
-        details = alive.details.get(fact.id)
-        return (not (details and details.pinned), -scoring.score(fact, now), fact.id)
-
-    chosen.sort(key=order)
-    page = tuple(fact_view(f, alive, now) for f in chosen[max(0, offset) : max(0, offset) + limit])
-    return FactPage(page, len(chosen), wanted, max(0, offset))
+    pinned = {f.id for f in alive.pinned}
+    order = itertools.chain(alive.pinned, (f for f in alive.ranked if f.id not in pinned))
+    chosen = (f for f in order if not wanted or f.category == wanted)
+    start = max(0, offset)
+    page = tuple(fact_view(f, alive, now) for f in itertools.islice(chosen, start, start + max(0, limit)))
+    total = alive.counts.get(wanted, 0) if wanted else len(alive.facts)
+    return FactPage(page, total, wanted, start)
 
 
 def why(now: Snapshot, item_id: str, moment: datetime) -> FactDetails:
@@ -185,11 +183,10 @@ def projects(now: Snapshot) -> ProjectList:
 
 def stats(now: Snapshot, stores: Stores, cap: int) -> Stats:
     """Sizes, habits, and what is wrong with the files."""
-    counts = Counter(f.category for f in now.alive.facts.values())
     usage = stores.usage.read()
     features = dict(sorted(usage.feature_usage.items(), key=lambda f: (-f[1], f[0])))
     return Stats(
-        facts=dict(sorted(counts.items(), key=lambda c: (-c[1], c[0]))),
+        facts=now.alive.counts,
         cap=cap,
         episodes=len(now.episodes),
         topics=len(now.topics),
@@ -205,10 +202,10 @@ def stats(now: Snapshot, stores: Stores, cap: int) -> Stats:
     )
 
 
-def longterm(alive: Alive, now: datetime, limit: int) -> str:
+def longterm(alive: Alive, limit: int) -> str:
     """``MEMORY.md``: facts by category, best first, in at most ``limit`` bytes (spec/memory.md §4.8)."""
     by_category: dict[str, list[Fact]] = {}
-    for fact in sorted(alive.facts.values(), key=lambda f: (-scoring.score(f, now), f.id)):
+    for fact in alive.ranked:
         by_category.setdefault(fact.category, []).append(fact)
     lines = ["# Long-term Memory"]
     room = limit - byte_length(lines[0]) - 1 - byte_length(TRUNCATED) - 1
@@ -244,9 +241,9 @@ def daily(stores: Stores, day: date) -> TextView:
     return TextView(f"Note of {day.isoformat()}", text or f"There is no note for {day.isoformat()}.")
 
 
-def loaded(now: Snapshot, stores: Stores, day: date, moment: datetime, limit: int) -> TextView:
+def loaded(now: Snapshot, stores: Stores, day: date, limit: int) -> TextView:
     """The text that brings a day's note into a conversation (spec/memory.md §13.1 ``load``)."""
-    parts = [f"[MEMORY CONTEXT — loaded from {day.isoformat()}]", longterm(now.alive, moment, limit).strip()]
+    parts = [f"[MEMORY CONTEXT — loaded from {day.isoformat()}]", longterm(now.alive, limit).strip()]
     note = notes.note(stores, day).strip()
     parts.append(f"## Note of {day.isoformat()}\n\n{note}" if note else f"There is no note for {day.isoformat()}.")
     return TextView(f"Memory of {day.isoformat()}", "\n\n".join(parts))

@@ -5,7 +5,6 @@ Both hold no times, ages, scores or counters of use, so they change only when wh
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from chatls_core.memory.graph import Card
@@ -71,11 +70,7 @@ def _profile(now: Snapshot) -> str:
 
 
 def _pinned(now: Snapshot) -> str:
-    pinned = sorted(
-        f.content
-        for f in now.alive.facts.values()
-        if (d := now.alive.details.get(f.id)) is not None and d.pinned and not d.sensitive
-    )
+    pinned = sorted(f.content for f in now.alive.pinned if not now.alive.details[f.id].sensitive)
     return _line("Pinned: ", pinned, "; ", _PINNED_LINE)
 
 
@@ -90,11 +85,11 @@ def _topics(now: Snapshot) -> str:
 
 
 def _facts(now: Snapshot) -> str:
-    counts = Counter(f.category for f in now.alive.facts.values())
+    counts = now.alive.counts
     if not counts:
         return ""
-    listed = ", ".join(f"{name} {count}" for name, count in sorted(counts.items(), key=lambda c: (-c[1], c[0])))
-    return f"Facts: {sum(counts.values())} stored ({listed})"
+    listed = ", ".join(f"{name} {count}" for name, count in counts.items())
+    return f"Facts: {len(now.alive.facts)} stored ({listed})"
 
 
 def _episodes(now: Snapshot) -> str:

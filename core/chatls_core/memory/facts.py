@@ -7,9 +7,11 @@ that makes it visible, then the tombstones that keep other programs from bringin
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cached_property
 
 from chatls_core.memory import merges, scoring
 from chatls_core.memory.identity import CATEGORIES, classify, fact_id, split_category, tags_of
@@ -41,9 +43,9 @@ def tombstoned(created_at: datetime, item_id: str, tombstones: Mapping[str, date
     return gone is not None and created_at < gone
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Alive:
-    """The facts that hold now, by id, with what the side files say about them."""
+    """The facts that hold now, by id, with what the side files say about them. Orders and counts are kept."""
 
     facts: Mapping[str, Fact]
     details: Mapping[str, Details]
@@ -53,6 +55,27 @@ class Alive:
         """When it became true by the conversation's time."""
         details = self.details.get(fact.id)
         return (details.valid_from if details else None) or fact.created_at
+
+    def is_pinned(self, fact: Fact) -> bool:
+        """Whether the user wants it kept."""
+        details = self.details.get(fact.id)
+        return details is not None and details.pinned
+
+    @cached_property
+    def ranked(self) -> tuple[Fact, ...]:
+        """All facts by score, best first: the order is the same at any time, since all decay alike."""
+        return tuple(sorted(self.facts.values(), key=lambda f: (-scoring.standing(f), f.id)))
+
+    @cached_property
+    def pinned(self) -> tuple[Fact, ...]:
+        """Pinned facts, best first."""
+        wanted = {i for i, d in self.details.items() if d.pinned and i in self.facts}
+        return tuple(f for f in self.ranked if f.id in wanted) if wanted else ()
+
+    @cached_property
+    def counts(self) -> Mapping[str, int]:
+        """How many facts each category has, most first."""
+        return dict(sorted(Counter(f.category for f in self.facts.values()).items(), key=lambda c: (-c[1], c[0])))
 
 
 @dataclass(frozen=True, slots=True)

@@ -314,7 +314,7 @@ class Memory:
 
     def longterm(self) -> TextView:
         """All facts as Markdown, in at most ``memory.maxSize`` bytes."""
-        text = browse.longterm(self._facts.alive(), self.clock(), self.settings.max_size)
+        text = browse.longterm(self._facts.alive(), self.settings.max_size)
         return TextView("Long-term memory", text)
 
     def list(self) -> FileList:
@@ -327,7 +327,7 @@ class Memory:
 
     def load(self, day: str | date = "") -> TextView:
         """The text that brings a day's note into a conversation. Raises :class:`ValueError`."""
-        return browse.loaded(self.snapshot(), self.stores, self._day(day), self.clock(), self.settings.max_size)
+        return browse.loaded(self.snapshot(), self.stores, self._day(day), self.settings.max_size)
 
     def _day(self, day: str | date) -> date:
         if isinstance(day, date):

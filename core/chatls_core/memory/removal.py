@@ -114,7 +114,10 @@ class Removal:
             for name, value in getattr(profile, field).items():
                 key = f"profile:{'env_' if field == 'environment' else ''}{name}"
                 if key in ids or hits(value) or hits(name):
-                    yield ForgottenItem("profile", key, f"{name}: {value}"), {field: {name: value}}
+                    tree: dict[str, Any] = {field: {name: value}}
+                    if (meta := profile.field_meta.get(f"pref:{name}")) is not None:
+                        tree["field_meta"] = {f"pref:{name}": meta.model_dump(mode="json")}
+                    yield ForgottenItem("profile", key, f"{name}: {value}"), tree
         for milestone in profile.milestones:
             key = f"profile:milestones:{milestone.text}"
             if key in ids or hits(milestone.text):
@@ -245,7 +248,7 @@ class Removal:
             back += [f"project:{p.name.lower()}" for p in projects]
         for tree in trees.get("profile", ()):
             self._profile.restore(tree)
-            back += [f"profile:{key}" for key in tree]
+            back += [f"profile:{key}" for key in tree if key != "field_meta"]
         return back
 
     def _lift_tombstones(self, trees: dict[str, list[Any]]) -> None:

@@ -13,6 +13,7 @@ from chatls_core.memory import scoring, workspaces
 from chatls_core.memory.facts import Alive
 from chatls_core.memory.profile import view as profile_view
 from chatls_core.memory.records import EPOCH, Episode, Fact, HistoryEntry, Origin, Profile, Project, Topic
+from chatls_core.memory.relevance import Question
 from chatls_core.memory.times import Window, window_in
 from chatls_core.memory.views import AutoRecall, Recall, RecallItem, SourceView
 from chatls_core.memory.wordlists import word_set
@@ -40,6 +41,10 @@ _PAST_WORDS = word_set(
     anteriormente antigo antiga antigamente historico passado original
     """
 )
+
+
+_ABOUT_MEMORY = word_set("know remember recall memory memories tell sabe saber lembra lembrar conhece memoria memorias")
+"""Words that ask for what is remembered, not about a topic."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +102,7 @@ class Retriever:
             return Recall(query, (), as_of=as_of)
         window = window_in(query, as_of or moment)
         rest = window.rest if window else query
-        topic = bool(tokenizer.topic_words(rest))
+        topic = any(w.folded not in _ABOUT_MEMORY for w in tokenizer.topic_words(rest))
         past = window is not None or as_of is not None or _asks_for_past(query)
         items: list[RecallItem] = []
         if topic:
@@ -120,8 +125,7 @@ class Retriever:
             key = f"profile:{position}"
             if (item := self._item(now, key, 1.0, f"profile: {field.key}", project)) is not None:
                 yield item
-        best = sorted(now.alive.facts.values(), key=lambda f: -scoring.score(f, moment))[:limit]
-        for fact in best:
+        for fact in now.alive.ranked[:limit]:
             if (
                 item := self._item(now, f"fact:{fact.id}", scoring.score(fact, moment), "matters most", project)
             ) is not None:
@@ -131,19 +135,16 @@ class Retriever:
         self, now: Snapshot, query: str, *, carried: Collection[str], project: str, moment: datetime
     ) -> AutoRecall:
         """What rides in the turn unasked (spec/memory.md §8.7); nothing unless it clearly answers the question."""
-        from chatls_core.text.ranking import strong_match
-
         window = window_in(query, moment)
         rest = window.rest if window else query
-        if not tokenizer.topic_words(rest):
+        question = Question(rest)
+        if not question.has_topic:
             return AutoRecall()
         facts: list[RecallItem] = []
         episodes: list[RecallItem] = []
         for hit in self._hits(now, rest, 40, moment):
-            if not strong_match(hit):
-                continue
             item = self._item(now, hit.id, hit.score, hit.why, project)
-            if item is None or item.id in carried:
+            if item is None or item.id in carried or not question.answered_by(item.text, hit):
                 continue
             if item.kind == "episode":
                 if window is None or (item.date is not None and window.start <= item.date < window.end):
@@ -248,7 +249,8 @@ def _passage(key: str, item: object, now: Snapshot) -> Passage:
 
     match item:
         case Fact():
-            return Passage(key, item.content, now.alive.valid_from(item), item.tags or ())
+            names = (Path(item.source_project).name,) if item.source_project else ()
+            return Passage(key, item.content, now.alive.valid_from(item), (*(item.tags or ()), *names))
         case HistoryEntry():
             return Passage(key, item.fact.content, item.valid_from, item.fact.tags or ())
         case Episode():

@@ -33,6 +33,12 @@ def score(fact: Fact, now: datetime) -> float:
     return (1 + math.log(1 + max(fact.access_count, 0))) * decay * (0.5 + confidence_of(fact))
 
 
+def standing(fact: Fact) -> float:
+    """Orders facts as :func:`score` does, without a now: all decay by one half-life, so their order stays."""
+    weight = (1 + math.log(1 + max(fact.access_count, 0))) * (0.5 + confidence_of(fact))
+    return math.log(weight) + fact.last_accessed.timestamp() / 86400 * math.log(2) / HALF_LIFE_DAYS
+
+
 def said_by_user(provenance: str) -> bool:
     """Whether the user stated it: such a fact outranks any number of extractions."""
     return provenance.startswith(("user", "correction"))

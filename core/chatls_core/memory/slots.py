@@ -127,7 +127,9 @@ def _by_slots(a: Statement, b: Statement, names: frozenset[str]) -> Relation | N
                 continue
             return decided
     alike = len(a.bag & b.bag) / max(1, len(a.bag | b.bag)) >= 0.5
-    return Relation.SAME if shared and alike and (a.negations > 0) == (b.negations > 0) else None
+    if not shared or not alike or (a.negations > 0) != (b.negations > 0):
+        return None
+    return Relation.REFINES if a.bag < b.bag else Relation.SAME
 
 
 def _by_values(mine: Slot, theirs: Slot) -> Relation | None:

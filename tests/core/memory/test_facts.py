@@ -1,0 +1,230 @@
+"""Facts: the new wins, the old is kept, the user's word outranks what was guessed (spec/memory.md §4, §18.1)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from chatls_core.memory import Memory, MemoryChange, Source
+from tests.core.memory.conftest import EXTRACTED, USER, MakeMemory, SetClock, contents
+
+
+def test_a_fact_survives_a_restart_with_its_source(memory: Memory, make: MakeMemory) -> None:
+    result = memory.remember("Deploys go through the staging cluster first", source=USER)
+    assert result.added
+    fact = make().why(result.id).fact
+    assert fact.content == "Deploys go through the staging cluster first"
+    assert (fact.sources[0].kind, fact.sources[0].session, fact.sources[0].message) == ("user", "s1", "m1")
+
+
+def test_ids_are_those_of_chatcli(memory: Memory) -> None:
+    # SHA-256 of the lower-cased, trimmed text, first 12 bytes in hex (spec/memory.md §4.2)
+    assert memory.remember("  Hello World ", source=USER).id == "b94d27b9934d3e08a52e52d7"
+
+
+def test_blank_content_is_refused(memory: Memory) -> None:
+    with pytest.raises(ValueError, match="empty"):
+        memory.remember("  \n ", source=USER)
+
+
+def test_an_unknown_category_is_refused_by_name(memory: Memory) -> None:
+    with pytest.raises(ValueError, match="architecture"):
+        memory.remember("x y z", "colour", source=USER)
+
+
+def test_a_leading_category_tag_is_taken(memory: Memory) -> None:
+    result = memory.remember("[gotcha] The mock server ignores headers", source=USER)
+    assert (result.category, result.content) == ("gotcha", "The mock server ignores headers")
+    assert memory.remember("[todo] call Bob", source=USER).content == "[todo] call Bob"
+
+
+def test_a_long_fact_is_cut_at_a_character(memory: Memory) -> None:
+    content = memory.remember("ção " * 1000, source=USER).content
+    assert len(content.encode()) <= 2000
+    assert content.endswith("…")
+
+
+def test_secrets_are_never_stored(memory: Memory) -> None:
+    memory.remember("Staging uses the key ghp_0123456789abcdefghijABCDEFGHIJ456789", source=USER)
+    stored = "".join(p.read_text() for p in memory.folder.glob("*.json"))
+    assert "ghp_0123456789" not in stored
+
+
+def test_an_update_wins_and_the_old_value_is_history(memory: Memory, clock: SetClock) -> None:
+    clock.set(2026, 1, 10)
+    old = memory.remember("User lives in Lisbon", source=USER)
+    clock.set(2026, 5, 2)
+    new = memory.remember("User moved to Porto", source=USER)
+    assert [p.content for p in new.superseded] == ["User lives in Lisbon"]
+    assert contents(memory) == ["User moved to Porto"]
+    history = memory.why(new.id).history
+    assert [(h.content, h.valid_from.date().isoformat()) for h in history] == [("User lives in Lisbon", "2026-01-10")]
+    assert history[0].valid_to is not None
+    assert history[0].valid_to.date().isoformat() == "2026-05-02"
+    assert old.id not in [f.id for f in memory.facts().facts]
+
+
+def test_an_update_crosses_categories(memory: Memory) -> None:
+    memory.remember("The team has 5 members", "project", source=USER)
+    memory.remember("The team has 6 members", "general", source=USER)
+    assert contents(memory) == ["The team has 6 members"]
+
+
+def test_a_rephrasing_strengthens_and_is_not_added(memory: Memory) -> None:
+    first = memory.remember("User prefers concise answers", source=EXTRACTED)
+    again = memory.remember("the user prefers concise answers.", source=EXTRACTED)
+    assert not again.added
+    assert again.id == first.id
+    fact = memory.facts().facts[0]
+    assert fact.access_count == 2
+    assert fact.confidence > 0.6
+
+
+def test_what_the_user_said_outranks_any_number_of_extractions(memory: Memory) -> None:
+    memory.remember("User prefers tabs over spaces", source=USER)
+    for _ in range(5):
+        refused = memory.remember("User prefers spaces over tabs", source=EXTRACTED)
+        assert not refused.added
+        assert "user said" in refused.reason
+    assert contents(memory) == ["User prefers tabs over spaces"]
+
+
+def test_the_user_overrules_extractions_repeated_many_times(memory: Memory) -> None:
+    for _ in range(20):
+        memory.remember("Project uses Python 3.11", source=EXTRACTED)
+    memory.remember("Project uses Python 3.12", source=USER)
+    assert contents(memory) == ["Project uses Python 3.12"]
+
+
+def test_a_later_extraction_replaces_an_earlier_one_however_often_repeated(memory: Memory) -> None:
+    for _ in range(6):
+        memory.remember("Project uses Python 3.11", source=EXTRACTED)
+    assert memory.remember("Project uses Python 3.12", source=EXTRACTED).added
+    assert contents(memory) == ["Project uses Python 3.12"]
+
+
+def test_when_the_user_confirms_an_extraction_it_becomes_the_users_word(memory: Memory) -> None:
+    memory.remember("User prefers tabs over spaces", source=EXTRACTED)
+    memory.remember("User prefers tabs over spaces", source=USER)
+    memory.remember("User prefers spaces over tabs", source=EXTRACTED)
+    assert contents(memory) == ["User prefers tabs over spaces"]
+
+
+def test_time_is_the_conversations_time(memory: Memory, clock: SetClock) -> None:
+    clock.set(2026, 6, 8)
+    friday = Source("extraction", "s3", "m2", datetime(2026, 6, 5, 17, 0, tzinfo=UTC))
+    result = memory.remember("The cache moved to Valkey", source=friday)
+    assert memory.why(result.id).fact.valid_from.date().isoformat() == "2026-06-05"
+
+
+def test_an_older_statement_that_arrives_late_becomes_history(memory: Memory, clock: SetClock) -> None:
+    memory.remember("User lives in Porto", source=USER)
+    late = Source("user", "s0", "m1", datetime(2025, 3, 1, tzinfo=UTC))
+    result = memory.remember("User lives in Lisbon", source=late)
+    assert not result.added
+    assert contents(memory) == ["User lives in Porto"]
+    found = memory.recall("where does the user live?", as_of=datetime(2025, 4, 1, tzinfo=UTC))
+    assert [i.text for i in found.items] == ["User lives in Lisbon"]
+
+
+def test_a_value_that_comes_back_holds_again(memory: Memory, clock: SetClock) -> None:
+    for city in ("Lisbon", "Porto", "Lisbon"):
+        memory.remember(f"User lives in {city}", source=USER)
+        clock.forward(days=30)
+    assert contents(memory) == ["User lives in Lisbon"]
+
+
+@pytest.mark.parametrize("step", [-1.0, -400.0, 400.0])
+def test_a_clock_that_jumps_loses_no_fact(memory: Memory, make: MakeMemory, clock: SetClock, step: float) -> None:
+    memory.remember("Uses tabs for indentation", source=USER)
+    memory.remember("Uses spaces for indentation", source=USER)
+    clock.forward(days=step)
+    memory.remember("Uses tabs for indentation", source=Source("user", time=clock.now))
+    memory.remember("The office dog is called Rex", source=USER)
+    assert "The office dog is called Rex" in contents(make())
+    current = [c for c in contents(make()) if "indentation" in c]
+    assert len(current) == 1
+
+
+def test_beyond_the_cap_the_weakest_goes_to_the_archive_and_pinned_facts_stay(
+    make: MakeMemory, clock: SetClock
+) -> None:
+    memory = make(max_facts=3)
+    first = memory.remember("Alpha service owns invoices", source=USER)
+    memory.pin(first.id)
+    for name in ("Beta", "Gamma", "Delta", "Epsilon"):
+        clock.forward(days=10)
+        memory.remember(f"{name} handles {name.lower()} payloads", source=USER)
+    kept = contents(memory)
+    assert len(kept) == 3
+    assert "Alpha service owns invoices" in kept
+    assert "Epsilon handles epsilon payloads" in kept
+    assert memory.stats().archived == 2
+
+
+def test_editing_keeps_the_old_wording_as_history(memory: Memory) -> None:
+    fact = memory.remember("Release branch is called stable", source=USER)
+    edited = memory.edit(fact.id, "Release branch is called trunk")
+    assert contents(memory) == ["Release branch is called trunk"]
+    assert [h.content for h in memory.why(edited.id).history] == ["Release branch is called stable"]
+    with pytest.raises(KeyError):
+        memory.edit("no-such-id", "x")
+
+
+def test_changing_the_category_only_keeps_the_fact(memory: Memory) -> None:
+    fact = memory.remember("Release branch is called stable", source=USER)
+    memory.edit(fact.id, category="project")
+    assert memory.facts("project").total == 1
+
+
+def test_undoing_an_update_brings_the_old_value_back(memory: Memory) -> None:
+    memory.remember("Deploy branch is main", source=USER)
+    new = memory.remember("Deploy branch is release", source=USER)
+    memory.undo(new.undo_token)
+    assert contents(memory) == ["Deploy branch is main"]
+    assert memory.why(memory.facts().facts[0].id).history == ()
+
+
+def test_listeners_hear_of_writes_and_a_broken_one_harms_nobody(memory: Memory) -> None:
+    heard: list[MemoryChange] = []
+
+    def broken(_: MemoryChange) -> None:
+        raise RuntimeError("listener at fault")
+
+    memory.subscribe(broken)
+    stop = memory.subscribe(heard.append)
+    result = memory.remember("Builds run on arm64", source=EXTRACTED)
+    stop()
+    memory.remember("Lint runs first", source=USER)
+    assert [(c.added, c.background) for c in heard] == [((result.id,), True)]
+
+
+def test_facts_are_paged_pinned_first(memory: Memory) -> None:
+    ids = [memory.remember(f"Module {n} parses {n} grammars", source=USER).id for n in ("aa", "bb", "cc", "dd")]
+    memory.pin(ids[2])
+    page = memory.facts(limit=2)
+    assert page.total == 4
+    assert page.facts[0].id == ids[2]
+    rest = memory.facts(limit=2, offset=2)
+    assert {f.id for f in page.facts} | {f.id for f in rest.facts} == set(ids)
+
+
+def test_a_fact_that_was_used_rises(memory: Memory, clock: SetClock) -> None:
+    memory.remember("Queue workers restart nightly", source=USER)
+    used = memory.remember("Payments retry with exponential backoff", source=USER)
+    memory.evidence([used.id], "I kept the exponential backoff for payments as it is.")
+    memory.evidence([used.id], "Unrelated words only.")
+    assert memory.facts().facts[0].id == used.id
+    assert memory.why(used.id).fact.access_count == 2
+
+
+def test_faded_facts_are_archived_and_can_be_seen_in_the_count(memory: Memory, clock: SetClock) -> None:
+    memory.remember("Old build used ant", source=EXTRACTED)
+    keep = memory.remember("Never push to main", source=USER)
+    memory.pin(keep.id)
+    clock.forward(days=400)
+    done = memory.compact()
+    assert len(done.archived) == 1
+    assert contents(memory) == ["Never push to main"]
+    assert memory.stats().archived == 1

@@ -1,0 +1,97 @@
+"""Updates are told from rephrasings and other facts, in English and Portuguese (spec/memory.md §18.1 rows 1-5)."""
+
+from __future__ import annotations
+
+import pytest
+
+from chatls_core.memory.slots import Relation, compare
+
+UPDATES = [
+    ("Project uses Python 3.11", "Project uses Python 3.12"),
+    ("Uses Node 18", "Upgraded to Node 20"),
+    ("Team has 5 members", "The team has 6 members"),
+    ("Team has five members", "Team has 6 members"),
+    ("A equipe tem 5 membros", "A equipe tem 6 membros"),
+    ("User prefers tabs over spaces", "User prefers spaces over tabs"),
+    ("O usuário prefere tabs em vez de espaços", "O usuário prefere espaços em vez de tabs"),
+    ("Uses Postgres, not MySQL", "Uses MySQL, not Postgres"),
+    ("Uses MySQL", "Uses Postgres, not MySQL"),
+    ("User lives in Lisbon", "User lives in Porto"),
+    ("User lives in Lisbon", "User moved to Porto"),
+    ("Usuário mora em Lisboa", "Usuário mudou-se para o Porto"),
+    ("User works at Acme", "User joined Globex"),
+    ("User works at Acme", "User no longer works at Acme"),
+    ("User works as a data analyst", "User works as a staff engineer"),
+    ("User likes coffee", "User does not like coffee"),
+    ("O usuário gosta de café", "O usuário não gosta de café"),
+    ("Never push to main", "Always push to main"),
+    ("Deploy on Fridays is forbidden", "Deploy on Fridays is allowed"),
+    ("Project uses Postgres", "The project migrated from Postgres to MySQL"),
+    ("O projeto usa Redis", "O projeto não usa mais Redis"),
+    ("The staging URL is https://a.example.com", "The staging URL is https://b.example.com"),
+    ("API timeout is 30s", "API timeout was raised to 60s"),
+    ("User prefers dark mode", "User prefers light mode"),
+    ("User uses vim", "User now uses emacs"),
+    ("CI uses GitHub Actions", "CI uses Jenkins"),
+    ("Deploy branch is main", "Deploy branch is release"),
+    ("Standup is on Mondays", "Standup moved to Tuesdays"),
+    ("Team meets on Tuesdays", "Team meets on Thursdays"),
+    ("The deadline is March 3", "The deadline is April 12"),
+    ("Uses pytest for testing", "Uses unittest for testing"),
+    ("Logs are stored in S3", "Logs are stored in GCS"),
+    ("The tech lead is Ana", "Bruno is the tech lead"),
+    ("O banco de dados é Postgres", "O banco de dados é MySQL"),
+]
+
+APART = [
+    ("User likes coffee", "User likes tea"),
+    ("User speaks English", "User speaks German"),
+    ("Project uses Redis", "Project uses Postgres"),
+    ("Server 1 runs nginx", "Server 2 runs nginx"),
+    ("service A calls service B", "service B calls service A"),
+    ("In March 2025 we deployed billing to Frankfurt", "In March 2026 we deployed billing to Frankfurt"),
+    ("User is a developer", "User is a father of two"),
+    ("The API is slow", "The API is written in Go"),
+    ("User has a dog named Rex", "User has a cat named Tom"),
+    ("Maria lives in Lisbon", "User lives in Porto"),
+    ("Prefers Go for services", "Prefers Rust for CLI tools"),
+    ("Uses tabs for Go files", "Uses spaces for Python files"),
+    ("The staging database is Postgres", "The production database is MySQL"),
+    ("auth tokens expire after 15 minutes", "session cookies expire after 30 minutes"),
+    ("User wants commit messages in English", "User wants answers in Portuguese"),
+    ("Redis runs on port 6379", "Postgres runs on port 5432"),
+    ("The main branch is protected", "The main branch is called trunk"),
+    ("User completed the AWS course in 2024", "User completed the GCP course in 2025"),
+    ("User is allergic to peanuts", "User is allergic to shellfish"),
+]
+
+SAME = [
+    ("User prefers concise answers", "the user prefers concise answers."),
+    ("Access tokens expire after 15 minutes", "The access token expires after 15 minutes"),
+    ("Usuário prefere respostas curtas", "O usuário prefere respostas curtas"),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), UPDATES)
+def test_the_new_value_takes_the_place_of_the_old(old: str, new: str) -> None:
+    assert compare(old, new) is Relation.UPDATES
+
+
+@pytest.mark.parametrize(("one", "other"), APART)
+def test_both_facts_hold(one: str, other: str) -> None:
+    assert compare(one, other) is Relation.UNRELATED
+    assert compare(other, one) is Relation.UNRELATED
+
+
+@pytest.mark.parametrize(("old", "new"), SAME)
+def test_a_rephrasing_says_nothing_new(old: str, new: str) -> None:
+    assert compare(old, new) is Relation.SAME
+
+
+def test_a_more_exact_statement_refines() -> None:
+    assert compare("User lives in Porto", "User lives in Porto, Portugal") is Relation.REFINES
+
+
+def test_the_users_name_means_the_user() -> None:
+    assert compare("User lives in Lisbon", "Ana lives in Porto") is Relation.UNRELATED
+    assert compare("User lives in Lisbon", "Ana lives in Porto", names=frozenset({"ana"})) is Relation.UPDATES
