@@ -11,8 +11,7 @@ from pathlib import Path
 from chatls_core.config import ProviderOverride, Settings
 from chatls_core.llm.endpoint import Endpoint, checked_url, is_loopback
 from chatls_core.llm.events import ModelError
-from chatls_core.llm.local_setup import model_path
-from chatls_core.llm.providers.local import address
+from chatls_core.llm.local_setup import address, model_path
 from chatls_core.llm.registry import ProviderSpec, find
 from chatls_core.llm.secret import Secret
 

@@ -138,7 +138,8 @@ def safe_id(raw: str) -> str:
     clean = re.sub(r"[^A-Za-z0-9_-]", "_", raw) or "call"
     if clean == raw and len(clean) <= _ID_LENGTH:
         return clean
-    return f"{clean[: _ID_LENGTH - 9]}_{hashlib.sha256(raw.encode()).hexdigest()[:8]}"
+    digest = hashlib.sha256(raw.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{clean[: _ID_LENGTH - 9]}_{digest[:8]}"
 
 
 def _results_first(blocks: list[Block], calls: list[tuple[str, ToolCallPart]]) -> list[Block]:

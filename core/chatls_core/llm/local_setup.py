@@ -17,6 +17,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
+from urllib.parse import parse_qs, urlsplit
+from urllib.request import url2pathname
 
 log = logging.getLogger(__name__)
 
@@ -49,6 +51,17 @@ class LocalSetupError(Exception):
 def model_path(home: Path, weights: Weights = WEIGHTS) -> Path:
     """Where the embedded model's file is kept."""
     return home / "models" / Path(weights.member).name
+
+
+def address(model: Path, window: int) -> str:
+    """The endpoint address of a GGUF file run with a context window of so many tokens."""
+    return f"{model.absolute().as_uri()}?window={window}"
+
+
+def parse_address(url: str) -> tuple[Path, int]:
+    """The file and window of :func:`address`."""
+    parts = urlsplit(url)
+    return Path(url2pathname(parts.path)), int(parse_qs(parts.query)["window"][0])
 
 
 def is_installed(home: Path, weights: Weights = WEIGHTS) -> bool:

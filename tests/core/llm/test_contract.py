@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -73,14 +74,17 @@ async def test_first_delta_arrives_before_the_last_is_sent(wire: Wire, server: M
     assert [e.text async for e in stream if isinstance(e, TextDelta)] == ["two ", "three"]
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 7, 64, 1000])
-async def test_reads_a_stream_cut_at_any_byte(wire: Wire, server: ModelServer, size: int) -> None:
-    server.script(Reply(**{**FULL.__dict__, "chunk_bytes": size}))
+SMALL = Reply(text="ß👩", reasoning="é", tool_calls=(Call("f", {"ü": "👩"}, split=3),))
+
+
+@pytest.mark.parametrize(("reply", "size"), [(SMALL, 1), (SMALL, 2), (SMALL, 3), (FULL, 7), (FULL, 64), (FULL, 1000)])
+async def test_reads_a_stream_cut_at_any_byte(wire: Wire, server: ModelServer, reply: Reply, size: int) -> None:
+    server.script(replace(reply, chunk_bytes=size))
     outcome = await collect(models_for(wire, server).select(wire.provider), ask(tools=(READ_FILE,)))
     assert outcome.error is None
-    assert outcome.text == FULL.text
-    assert outcome.reasoning == FULL.reasoning
-    assert [c.arguments for c in outcome.calls] == [c.arguments for c in FULL.tool_calls]
+    assert outcome.text == reply.text
+    assert outcome.reasoning == reply.reasoning
+    assert [c.arguments for c in outcome.calls] == [c.arguments for c in reply.tool_calls]
     assert outcome.stop == "tool_use"
 
 

@@ -15,10 +15,19 @@ from chatls_core.config import Settings
 from chatls_core.llm import local_setup
 from chatls_core.llm.endpoint import Endpoint
 from chatls_core.llm.events import ModelError
-from chatls_core.llm.local_setup import LocalSetupError, Weights, engine_present, install, model_path, unpack
+from chatls_core.llm.local_setup import (
+    LocalSetupError,
+    Weights,
+    address,
+    engine_present,
+    install,
+    model_path,
+    parse_address,
+    unpack,
+)
 from chatls_core.llm.model import ModelInfo
 from chatls_core.llm.models import Models
-from chatls_core.llm.providers.local import LocalBackend, address, parse_address
+from chatls_core.llm.providers.local import LocalBackend
 from tests.core.llm.rig import ask
 
 INFO = ModelInfo(window=4096)

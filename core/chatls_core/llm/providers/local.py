@@ -12,13 +12,12 @@ from collections import deque
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
-from urllib.request import url2pathname
 
 from chatls_core.llm.backend import Listed
 from chatls_core.llm.endpoint import Endpoint
 from chatls_core.llm.errors import VendorError
 from chatls_core.llm.events import ModelEvent
+from chatls_core.llm.local_setup import parse_address
 from chatls_core.llm.messages import ModelRequest
 from chatls_core.llm.model import ModelInfo
 from chatls_core.llm.providers.openai_chat import OpenAIChatBackend
@@ -34,17 +33,6 @@ _LONGEST_ANSWER = 512
 """Tokens asked for where nobody says: small models like to ramble."""
 
 _QUIRKS = Quirks(extra={"top_p": 0.9})
-
-
-def address(model: Path, window: int) -> str:
-    """The endpoint address of a GGUF file run with a context window of so many tokens."""
-    return f"{model.absolute().as_uri()}?window={window}"
-
-
-def parse_address(url: str) -> tuple[Path, int]:
-    """The file and window of :func:`address`."""
-    parts = urlsplit(url)
-    return Path(url2pathname(parts.path)), int(parse_qs(parts.query)["window"][0])
 
 
 class LocalServer:
