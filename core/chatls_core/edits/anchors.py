@@ -29,11 +29,15 @@ class Anchoring:
         """Whether an anchor stands before the change (or is one of the hunk's own context lines)."""
         return self.places[0] < max(stop, match.start + 1)
 
+    def blocks(self, index: FileIndex) -> list[tuple[int, int]]:
+        """The line ranges that the anchors open, each from its anchor to the end of its block."""
+        return [(place, _block_end(index.lines.contents, place)) for place in self.places]
+
     def inside(self, index: FileIndex, items: list[_T], match_of: Callable[[_T], Match]) -> list[_T]:
         """Of several items, those in the block that an anchor opens; all of them when none is."""
         if len(items) < 2:
             return items
-        blocks = [(place, _block_end(index.lines.contents, place)) for place in self.places]
+        blocks = self.blocks(index)
         starts = [place for place, _ in blocks]
         inner = [
             item

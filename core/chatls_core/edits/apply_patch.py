@@ -65,6 +65,7 @@ def apply(draft: Draft, edit: str) -> None:
             _delete(draft, section)
         else:
             _update(draft, section)
+    draft.require_change()
 
 
 def _add(draft: Draft, section: _Section) -> None:
@@ -81,9 +82,8 @@ def _delete(draft: Draft, section: _Section) -> None:
 
 
 def _update(draft: Draft, section: _Section) -> None:
-    key = draft.find(section.path) or sole_document(draft, section.path, section.hunks) or draft.require(section.path)
-    if draft.find(section.path):
-        draft.require(section.path)
+    sole = None if draft.find(section.path) else sole_document(draft, section.path, section.hunks)
+    key = sole or draft.require(section.path)
     text = draft.get(key)
     assert text is not None
     if section.hunks:
@@ -122,6 +122,8 @@ def _bodies(edit: str) -> list[list[str]]:
     begins = [i for i, line in enumerate(lines) if line.strip() == _BEGIN and not line.startswith(("+", "-"))]
     ends = [i for i, line in enumerate(lines) if line.strip() == _END and not line.startswith(("+", "-"))]
     if not begins and not ends:
+        # A code fence around the sections; the marks of a diff keep its own lines apart from it.
+        lines = [line for line in lines if not line.startswith("```")]
         first = next((i for i, line in enumerate(lines) if line.strip()), None)
         if first is None or not _HEADER.match(lines[first]):
             raise _malformed(f"The first line of a patch is {_BEGIN!r}.")

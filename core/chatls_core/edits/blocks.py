@@ -17,6 +17,10 @@ _ESCAPED = re.compile(r"^\\(?=<{5,9}|={5,9}|>{5,9}|-{5,9}|\+{5,9}|:start_line:|:
 _FENCE = re.compile(r"^\s*(?P<fence>`{3,}|~{3,})(?P<info>.*)$")
 _FIND = re.compile(r"^---(?P<key>FILEPATH|FIND|REPLACE|COMPLETE)\b[ \t]*(?P<value>.*?)\s*$")
 _LOOKS_LIKE_A_PATH = re.compile(r"^(?:[\w@.+~-]+[/\\])*[\w@.+~-]*\.?[\w@+~-]+$")
+_BARE_NAME = re.compile(
+    r"(?:Make|Docker|Container|Vagrant|Jenkins|Proc|Gem|Rake|Just|Brew|Pip)file|LICEN[CS]E|COPYING|README|CHANGELOG"
+    r"|AUTHORS|NOTICE|CODEOWNERS"
+)
 _ABOVE = 3
 _FORM = (
     "A block has this form, with the file's path on the line above it:\nsrc/app.py\n<<<<<<< SEARCH\ntext as it stands "
@@ -141,7 +145,9 @@ def _name_above(lines: Sequence[str], known: Callable[[str], bool]) -> str:
 
 
 def _is_path(name: str) -> bool:
-    return len(name) < 400 and ("." in name or "/" in name) and bool(_LOOKS_LIKE_A_PATH.match(name))
+    if len(name) >= 400 or not _LOOKS_LIKE_A_PATH.match(name):
+        return False
+    return "." in name or "/" in name or bool(_BARE_NAME.fullmatch(name))
 
 
 def _find_replace(lines: Sequence[str]) -> list[Block]:

@@ -75,8 +75,8 @@ _SEARCH_REPLACE = (
     "search_replace",
     "Replace blocks of lines. Each block has the file's path on the line above it:\n"
     "src/app.py\n<<<<<<< SEARCH\nlines as they stand in the file\n=======\nlines to put there\n>>>>>>> REPLACE\n"
-    "SEARCH must stand in the file once; ':start_line:12' and '-------' right below the SEARCH marker tell equal places "
-    "apart. An empty SEARCH creates a file. A line of text that looks like a marker gets a backslash before it.",
+    "SEARCH must stand in the file once; ':start_line:12' and '-------' right below the SEARCH marker tell equal "
+    "places apart. An empty SEARCH creates a file. A line of text that looks like a marker gets a backslash before it.",
     _one_text("The blocks."),
 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import islice
 
 from chatls_core.edits.errors import EditError, EditErrorKind
 
@@ -13,6 +14,7 @@ _MAX_LINES = 20_000
 _MAX_LINE = 400
 _SHOWN = 12
 _NAMED = 8
+_ALIKE = 0.4
 
 
 def quote(text: str, limit: int = 160) -> str:
@@ -35,11 +37,12 @@ def list_lines(lines: Iterable[int]) -> str:
     return words + (", …" if len(numbers) > _NAMED else "")
 
 
-def ambiguous(path: str, what: str, lines: Sequence[int], advice: str) -> EditError:
-    """The text stands at several places; ``lines`` are their 1-based first lines."""
+def ambiguous(path: str, what: str, lines: Sequence[int], advice: str, *, capped: bool = False) -> EditError:
+    """The text stands at several places; ``lines`` are their 1-based first lines (``capped``: and more)."""
     return EditError(
         EditErrorKind.AMBIGUOUS,
-        f"{what} stands {len(lines)} times in {path}, at lines {list_lines(lines)}: nothing was changed. {advice}",
+        f"{what} stands {len(lines)} times{' or more' if capped else ''} in {path}, at lines {list_lines(lines)}: "
+        f"nothing was changed. {advice}",
         path,
     )
 
@@ -106,16 +109,19 @@ def nearest_window(contents: Sequence[str], wanted: Sequence[str]) -> int | None
 
 
 def _alike(contents: Sequence[str], line: str) -> int | None:
-    """The line that shares most of its words with ``line``, at least half of them."""
+    """The line that shares most of its words with ``line``, two in five at least.
+
+    Only lines that hold one of its three longest words are weighed.
+    """
     words = set(_WORD.findall(line[:_MAX_LINE].lower()))
-    if not words:
-        return None
     best, place = 0.0, None
-    for number, content in enumerate(contents[:_MAX_LINES]):
-        if len(content) > _MAX_LINE:
-            continue
-        have = set(_WORD.findall(content.lower()))
-        share = len(words & have) / len(words | have) if have else 0.0
-        if share > best:
-            best, place = share, number
-    return place if best >= 0.4 else None
+    for word in sorted(words, key=len, reverse=True)[:3]:
+        hits = (n for n, text in enumerate(contents[:_MAX_LINES]) if word in text.lower())
+        for number in islice(hits, 200):
+            have = set(_WORD.findall(contents[number][:_MAX_LINE].lower()))
+            share = len(words & have) / len(words | have) if have else 0.0
+            if share > best:
+                best, place = share, number
+        if best >= _ALIKE:
+            break
+    return place if best >= _ALIKE else None

@@ -19,7 +19,7 @@ from chatls_core.edits.diagnosis import ambiguous, not_found, quote
 from chatls_core.edits.errors import EditError, EditErrorKind
 from chatls_core.edits.grammars import language_of
 from chatls_core.edits.lines import Lines, join_lines
-from chatls_core.edits.matching import DIFF_LADDER, FileIndex, Match
+from chatls_core.edits.matching import DIFF_LADDER, MAX_PLACES, FileIndex, Match
 from chatls_core.edits.plan import Draft, Rung
 
 Op = Literal[" ", "-", "+"]
@@ -36,9 +36,9 @@ class DiffHunk:
 
     ``body`` holds the raw lines after the header. ``anchors`` are the ``@@`` contexts, outermost first; ``stacked``
     says that more than one ``@@`` line led here, so that they have to be found. ``soft`` anchors only break ties.
-    ``line`` is the 0-based line of the old text the hunk claims to start at, ``old_count`` and ``new_count`` what its
-    header counts. ``at_end``: it claims to end at the end of the file. ``old_open``/``new_open``: a "no newline at end
-    of file" mark stood on the old/new side.
+    ``line`` is the 0-based line of the old text the hunk claims to start at (or to insert before), ``old_count`` and
+    ``new_count`` what its header counts. ``at_end``: it claims to end at the end of the file. ``old_open`` and
+    ``new_open``: a "no newline at end of file" mark stood on that side.
     """
 
     body: tuple[str, ...]
@@ -189,11 +189,10 @@ def _placements(path: str, index: FileIndex, hunk: DiffHunk, ladder: Sequence[Ru
     for rung in ladder:
         for reading in hunk.readings:
             block = [line for op, line in reading if op != "+"]
-            found = [
-                placement
-                for match in index.places(block, rung)
-                if (placement := _place(index, match, reading)) is not None
-            ]
+            matches = index.places(block, rung)
+            if len(matches) > MAX_PLACES:
+                matches = _among_many(path, index, hunk, block, rung, anchoring)
+            found = [p for match in matches if (p := _place(index, match, reading)) is not None]
             if not found:
                 continue
             if hunk.soft or not anchoring.found:
@@ -203,6 +202,35 @@ def _placements(path: str, index: FileIndex, hunk: DiffHunk, ladder: Sequence[Ru
                 return anchoring.inside(index, allowed, lambda placement: placement.match)
             elsewhere = elsewhere or found
     raise _nowhere(path, index, hunk, elsewhere)
+
+
+def _among_many(
+    path: str, index: FileIndex, hunk: DiffHunk, block: Sequence[str], rung: Rung, anchoring: Anchoring
+) -> list[Match]:
+    """Of more places than can be weighed, the one at the line the hunk claims, or those its anchor's block holds."""
+    at = None if hunk.line is None else index.place_at(block, rung, hunk.line)
+    if at is not None:
+        return [at]
+    if len(anchoring.places) <= MAX_PLACES:
+        # Blocks may lie in one another, so a place may be found twice.
+        inner = {
+            match.start: match
+            for low, high in anchoring.blocks(index)
+            for match in index.places_within(block, rung, low, high)
+        }
+        if inner and len(inner) <= MAX_PLACES:
+            return [inner[start] for start in sorted(inner)]
+    raise _ambiguous_hunk(path, hunk, [match.start for match in index.places(block, rung)], capped=True)
+
+
+def _ambiguous_hunk(path: str, hunk: DiffHunk, starts: Sequence[int], *, capped: bool = False) -> EditError:
+    return ambiguous(
+        path,
+        f"Hunk {hunk.number} ({quote(_headline(hunk), 80)})",
+        [start + 1 for start in starts],
+        "Add lines of context above and below until it is the only one, or name its function after @@.",
+        capped=capped,
+    )
 
 
 def _place(index: FileIndex, match: Match, reading: Reading) -> Placement | None:
@@ -259,47 +287,36 @@ def _assign(
     """The one way to place the hunks in order without overlap."""
     if not searched:
         return []
-    choices = [_narrow(hunk, places, len(lines)) for hunk, places in searched]
-    choices = _by_offset([hunk for hunk, _ in searched], choices)
+    choices = _narrow(searched, len(lines))
     ways = _count_ways(choices)
     total = sum(ways[-1])
     if total == 1:
         return _walk_back(choices, ways)
     if total == 0:
-        return _out_of_order(draft, path, searched, choices)
+        return _out_of_order(draft, path, searched)
     feasible = _feasible(choices, ways)
     for (hunk, _), places in zip(searched, feasible, strict=True):
         if len(places) > 1:
-            raise ambiguous(
-                path,
-                f"Hunk {hunk.number} ({quote(_headline(hunk), 80)})",
-                [place.match.start + 1 for place in places],
-                "Add lines of context above and below until it is the only one, or name its function after @@.",
-            )
+            raise _ambiguous_hunk(path, hunk, [place.match.start for place in places])
     raise AssertionError("several ways to place the hunks, but one place for each")
 
 
-def _narrow(hunk: DiffHunk, places: list[Placement], length: int) -> list[Placement]:
-    """Of several places, the ones the hunk's own marks speak for."""
-    if hunk.at_end:
-        last = [place for place in places if place.match.stop >= length]
-        places = last or places
-    if len(places) > 1 and hunk.line is not None:
-        exact = [place for place in places if place.match.start == hunk.line]
-        places = exact or places
-    return places
+def _narrow(searched: Sequence[tuple[DiffHunk, list[Placement]]], length: int) -> list[list[Placement]]:
+    """Of several places of a hunk, the ones its own marks speak for: the end of the file, or the line it claims.
 
-
-def _by_offset(hunks: Sequence[DiffHunk], choices: list[list[Placement]]) -> list[list[Placement]]:
-    """Where line numbers are off, they are off alike: a hunk with one place gives the offset for its neighbours."""
-    offset: int | None = None
+    Where line numbers are off, they are off alike: a hunk that stands at one place only gives the offset for those
+    after it (as in GNU patch).
+    """
+    offset = 0
     narrowed: list[list[Placement]] = []
-    for hunk, places in zip(hunks, choices, strict=True):
-        if len(places) > 1 and hunk.line is not None and offset is not None:
-            shifted = [place for place in places if place.match.start == hunk.line + offset]
-            places = shifted or places
-        if len(places) == 1 and hunk.line is not None:
+    for hunk, places in searched:
+        if hunk.at_end and len(places) > 1:
+            places = [place for place in places if place.match.stop >= length] or places
+        if hunk.line is not None and len(places) == 1:
             offset = places[0].match.start - hunk.line
+        elif hunk.line is not None:
+            claimed = hunk.line + offset
+            places = [place for place in places if place.match.start == claimed] or places
         narrowed.append(places)
     return narrowed
 
@@ -346,14 +363,9 @@ def _feasible(choices: Sequence[Sequence[Placement]], ways: Sequence[Sequence[in
     return kept[::-1]
 
 
-def _out_of_order(
-    draft: Draft,
-    path: str,
-    searched: Sequence[tuple[DiffHunk, list[Placement]]],
-    choices: Sequence[Sequence[Placement]],
-) -> list[Placement]:
+def _out_of_order(draft: Draft, path: str, searched: Sequence[tuple[DiffHunk, list[Placement]]]) -> list[Placement]:
     """Hunks that each have one place may come in any order; otherwise order was what told their places apart."""
-    for (hunk, _), places in zip(searched, choices, strict=True):
+    for hunk, places in searched:
         if len(places) > 1:
             raise ambiguous(
                 path,
@@ -362,7 +374,7 @@ def _out_of_order(
                 "The hunks cannot all be placed in the order given: write them in the order of the file, "
                 "each with enough lines of context to stand at one place only.",
             )
-    placed = sorted((places[0] for places in choices), key=lambda place: (place.start, place.stop))
+    placed = sorted((places[0] for _, places in searched), key=lambda place: (place.start, place.stop))
     for one, other in pairwise(placed):
         if other.start < one.stop:
             raise EditError(

@@ -16,10 +16,9 @@ Tag = Literal["equal", "replace", "delete", "insert"]
 Opcode = tuple[Tag, int, int, int, int]
 """``(tag, i1, i2, j1, j2)`` as :meth:`difflib.SequenceMatcher.get_opcodes` gives them."""
 
-_MAX_EDITS = 400
-_MAX_SMALL = 4000
+_MAX_EDITS = 128
 _BUDGET_PER_LINE = 16
-_BUDGET_FLOOR = 200_000
+_BUDGET_FLOOR = 100_000
 
 
 class _Budget:
@@ -105,8 +104,11 @@ def _matches(a: Sequence[str], b: Sequence[str]) -> Iterator[tuple[int, int, int
                     pieces.append((pin_i, pin_j, 1))
                     low_i, low_j = pin_i + 1, pin_j + 1
             stack.extend(reversed(pieces))
-        elif (i2 - i1) + (j2 - j1) <= _MAX_SMALL:
-            stack.extend(reversed(_shortest(a, b, i1, i2, j1, j2, budget)))
+            continue
+        runs, reached_i, reached_j = _shortest(a, b, i1, i2, j1, j2, budget)
+        if runs and (reached_i, reached_j) != (i2, j2):
+            stack.append((reached_i, i2, reached_j, j2))
+        stack.extend(reversed(runs))
 
 
 def _pins(a: Sequence[str], b: Sequence[str], i1: int, i2: int, j1: int, j2: int) -> list[tuple[int, int]]:
@@ -139,16 +141,20 @@ def _pins(a: Sequence[str], b: Sequence[str], i1: int, i2: int, j1: int, j2: int
 
 def _shortest(
     a: Sequence[str], b: Sequence[str], i1: int, i2: int, j1: int, j2: int, budget: _Budget
-) -> list[tuple[int, int, int]]:
-    """Myers' O(ND) shortest edit script, given up (no matches) past ``_MAX_EDITS`` edits or the budget."""
+) -> tuple[list[tuple[int, int, int]], int, int]:
+    """Myers' O(ND) shortest edit script as equal runs, and the point it reaches.
+
+    After ``_MAX_EDITS`` edits the path that came farthest is taken, and the caller goes on from its end; with no
+    budget left, or nothing in common, there are no runs.
+    """
     n, m = i2 - i1, j2 - j1
     if not set(a[i1:i2]) & set(b[j1:j2]):
-        return []
+        return [], i2, j2
     reach = {1: 0}
     trace: list[dict[int, int]] = []
-    for edits in range(min(n + m, _MAX_EDITS) + 1):
-        if not budget.spend(2 * edits + 1):
-            return []
+    edits = 0
+    best = (0, 0)
+    while budget.spend(2 * edits + 1):
         trace.append(dict(reach))
         for k in range(-edits, edits + 1, 2):
             if k == -edits or (k != edits and reach.get(k - 1, -1) < reach.get(k + 1, -1)):
@@ -160,8 +166,23 @@ def _shortest(
                 x, y = x + 1, y + 1
             reach[k] = x
             if x >= n and y >= m:
-                return _walk_back(trace, edits, n, m, i1, j1)
-    return []
+                return _walk_back(trace, edits, n, m, i1, j1), i2, j2
+            if x <= n and y <= m and x + y > sum(best):
+                best = (x, y)
+        if edits == _MAX_EDITS:
+            x, y = best
+            # The farthest path was found after at most this many edits; its own number has the parity of its diagonal.
+            return _walk_back(trace, _edits_to(trace, x, y), x, y, i1, j1), i1 + x, j1 + y
+        edits += 1
+    return [], i2, j2
+
+
+def _edits_to(trace: Sequence[dict[int, int]], x: int, y: int) -> int:
+    """After how many edits the point was first reached: its diagonal's reach in the state of the next step."""
+    k = x - y
+    return next(
+        (d - 1 for d in range(1, len(trace)) if trace[d].get(k, -1) == x and (d - 1 - k) % 2 == 0), len(trace) - 1
+    )
 
 
 def _walk_back(trace: list[dict[int, int]], edits: int, n: int, m: int, i1: int, j1: int) -> list[tuple[int, int, int]]:

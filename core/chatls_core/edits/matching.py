@@ -8,7 +8,6 @@ whatever the lines repeat.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,12 +17,11 @@ from chatls_core.edits.lines import Lines
 from chatls_core.edits.plan import Rung
 from chatls_core.edits.similarity import similar_places
 
-MAX_PLACES = 2000
+MAX_PLACES = 64
 """More places than this are not told apart; the search says that it is ambiguous."""
 
 _MAX_DISTINCT = 0x10FFFF
-_MAX_COMPARISONS = 200_000
-_BLANKS = re.compile(r"[^\S\r\n]+")
+_MAX_COMPARISONS = 20_000
 
 _PUNCTUATION = str.maketrans(
     {
@@ -45,7 +43,7 @@ def fold_punctuation(text: str) -> str:
 
 def _typography(line: str) -> str:
     folded = line if line.isascii() else line.translate(_PUNCTUATION).translate(_SPACELESS).replace("\u2026", "...")
-    return _BLANKS.sub(" ", folded).strip()
+    return " ".join(folded.split())
 
 
 _KEYS: dict[Rung, Callable[[str], str]] = {
@@ -72,67 +70,125 @@ class Match:
     pairs: Sequence[int | None]
 
 
+@dataclass(frozen=True, slots=True)
+class _Folded:
+    """A file folded for one rung: a character per line, the characters by folded line, the kept lines' numbers."""
+
+    text: str
+    alphabet: dict[str, str]
+    kept: Sequence[int] | None
+
+
 class FileIndex:
     """A file's lines, folded for each rung on first use. One index serves every search in the same text."""
 
     def __init__(self, lines: Lines) -> None:
         self.lines = lines
-        self._keys: dict[Rung, tuple[str, dict[str, str], list[int] | None]] = {}
+        self._folds: dict[tuple[Callable[[str], str], bool], _Folded] = {}
+        self._found: dict[tuple[tuple[str, ...], Rung], list[Match]] = {}
+        self._hopeless: dict[tuple[str, ...], bool] = {}
 
-    def _folded(self, rung: Rung) -> tuple[str, dict[str, str], list[int] | None]:
-        """The file as one character per line, the characters by folded line, and the kept lines' numbers."""
-        made = self._keys.get(rung)
+    def _folded(self, rung: Rung) -> _Folded:
+        fold, dense = _KEYS[rung], rung is Rung.BLANK_LINES
+        made = self._folds.get((fold, dense))
         if made is None:
-            fold = _KEYS[rung]
-            alphabet: dict[str, str] = {}
-            kept: list[int] | None = [] if rung is Rung.BLANK_LINES else None
-            characters: list[str] = []
-            for number, content in enumerate(self.lines.contents):
-                key = fold(content)
-                if kept is not None:
-                    if not key:
-                        continue
-                    kept.append(number)
-                character = alphabet.get(key)
-                if character is None:
-                    character = alphabet[key] = chr(min(len(alphabet) + 1, _MAX_DISTINCT))
-                characters.append(character)
-            made = self._keys[rung] = ("".join(characters), alphabet, kept)
+            keys = [fold(content) for content in self.lines.contents]
+            kept = [number for number, key in enumerate(keys) if key] if dense else None
+            if kept is not None:
+                keys = [keys[number] for number in kept]
+            distinct = dict.fromkeys(keys)
+            # Past the last code point all lines share one character; such a file is not searched (_spell).
+            alphabet = {key: chr(min(i, _MAX_DISTINCT)) for i, key in enumerate(distinct, start=1)}
+            made = _Folded("".join(map(alphabet.__getitem__, keys)), alphabet, kept)
+            self._folds[fold, dense] = made
         return made
 
-    def places(self, block: Sequence[str], rung: Rung) -> list[Match]:
-        """Every place where ``block`` stands by ``rung``, at most ``MAX_PLACES + 1`` of them, in order."""
-        if rung is Rung.SIMILAR:
-            return self._similar(block)
-        text, alphabet, kept = self._folded(rung)
+    def _spell(self, block: Sequence[str], rung: Rung) -> tuple[str, Sequence[int]]:
+        """The block in the file's characters (empty when the file lacks one of its lines), its own lines' numbers."""
+        folded = self._folded(rung)
         fold = _KEYS[rung]
         keys = [fold(line) for line in block]
         own: Sequence[int] = range(len(block))
-        if kept is not None:
+        if folded.kept is not None:
             own = [i for i, key in enumerate(keys) if key]
             keys = [keys[i] for i in own]
-        wanted = "".join(alphabet.get(key, "\0") for key in keys)
-        if not wanted or "\0" in wanted or len(alphabet) >= _MAX_DISTINCT:
+        if len(folded.alphabet) >= _MAX_DISTINCT or any(key not in folded.alphabet for key in keys):
+            return "", own
+        return "".join(map(folded.alphabet.__getitem__, keys)), own
+
+    def _is_hopeless(self, block: tuple[str, ...]) -> bool:
+        """Whether no rung between exact and similar can find the block: the most tolerant of them does not."""
+        known = self._hopeless.get(block)
+        if known is None:
+            wanted, own = self._spell(block, Rung.BLANK_LINES)
+            known = self._hopeless[block] = bool(own) and wanted not in self._folded(Rung.BLANK_LINES).text
+            known = self._hopeless[block] = known or (bool(own) and not wanted)
+        return known
+
+    def places(self, block: Sequence[str], rung: Rung) -> list[Match]:
+        """Every place where ``block`` stands by ``rung``, at most ``MAX_PLACES + 1`` of them, in order."""
+        key = (tuple(block), rung)
+        found = self._found.get(key)
+        if found is None:
+            found = self._found[key] = self._search(key[0], rung)
+        return found
+
+    def _search(self, block: tuple[str, ...], rung: Rung) -> list[Match]:
+        if rung is Rung.SIMILAR:
+            return self._similar(block)
+        if rung is not Rung.EXACT and self._is_hopeless(block):
+            return []
+        text = self._folded(rung).text
+        wanted, own = self._spell(block, rung)
+        if not wanted:
             return []
         found: list[Match] = []
-        tries = MAX_PLACES if rung < Rung.INDENTATION else max(16, _MAX_COMPARISONS // len(own))
+        tries = len(text) if rung < Rung.INDENTATION else max(16, _MAX_COMPARISONS // len(own))
         at = text.find(wanted)
         while at >= 0 and len(found) <= MAX_PLACES:
             if not tries:
                 # Looking on would take too long, and one place among unseen ones proves nothing.
                 return found if len(found) > 1 else []
             tries -= 1
-            match = self._match(block, own, range(at, at + len(own)), kept, rung)
+            match = self._match(block, own, at, rung)
             if match is not None:
                 found.append(match)
             at = text.find(wanted, at + 1)
         return found
 
-    def _match(
-        self, block: Sequence[str], own: Sequence[int], spots: Sequence[int], kept: Sequence[int] | None, rung: Rung
-    ) -> Match | None:
+    def places_within(self, block: Sequence[str], rung: Rung, start: int, stop: int) -> list[Match]:
+        """The places of ``block`` by ``rung`` that lie in the lines ``start``..``stop``, at most ``MAX_PLACES + 1``."""
+        if rung is Rung.SIMILAR:
+            return [match for match in self.places(block, rung) if start <= match.start and match.stop <= stop]
+        folded = self._folded(rung)
+        wanted, own = self._spell(block, rung)
+        low, high = (line if folded.kept is None else bisect_left(folded.kept, line) for line in (start, stop))
+        found: list[Match] = []
+        at = folded.text.find(wanted, low, high) if wanted else -1
+        while at >= 0 and len(found) <= MAX_PLACES:
+            match = self._match(tuple(block), own, at, rung)
+            if match is not None:
+                found.append(match)
+            at = folded.text.find(wanted, at + 1, high)
+        return found
+
+    def place_at(self, block: Sequence[str], rung: Rung, line: int) -> Match | None:
+        """The place of ``block`` by ``rung`` whose first line that is not empty is ``line``'s, if it stands there."""
+        if rung is Rung.SIMILAR or not 0 <= line < len(self.lines):
+            return None
+        folded = self._folded(rung)
+        wanted, own = self._spell(block, rung)
+        spot = line if folded.kept is None else bisect_left(folded.kept, line)
+        if not wanted or not folded.text.startswith(wanted, spot):
+            return None
+        match = self._match(tuple(block), own, spot, rung)
+        return match if match is not None and match.start == line else None
+
+    def _match(self, block: Sequence[str], own: Sequence[int], at: int, rung: Rung) -> Match | None:
+        """The match of the lines ``own`` of ``block`` at place ``at`` of the folded file, if indentation allows it."""
         contents = self.lines.contents
-        numbers = spots if kept is None else [kept[spot] for spot in spots]
+        kept = None if rung < Rung.BLANK_LINES else self._folded(Rung.BLANK_LINES).kept
+        numbers: Sequence[int] = range(at, at + len(own)) if kept is None else kept[at : at + len(own)]
         shift = IDENTITY
         if rung is Rung.ANY_INDENTATION:
             # A search that starts in the middle of a line lacks that line's indentation only: no free indentation.
@@ -172,17 +228,18 @@ class FileIndex:
             pairs[i] = after - 1
 
     def _similar(self, block: Sequence[str]) -> list[Match]:
-        text, alphabet, kept = self._folded(Rung.BLANK_LINES)
+        dense = self._folded(Rung.BLANK_LINES)
+        kept = dense.kept
         assert kept is not None
         own = [i for i, line in enumerate(block) if line.strip()]
         folded = [_typography(block[i]) for i in own]
         at = similar_places(
-            [alphabet.get(key, "\0") for key in folded],
+            [dense.alphabet.get(key, "\0") for key in folded],
             folded,
-            text,
+            dense.text,
             lambda spot: _typography(self.lines.contents[kept[spot]]),
         )
-        matches = (self._match(block, own, range(spot, spot + len(own)), kept, Rung.SIMILAR) for spot in at)
+        matches = (self._match(block, own, spot, Rung.SIMILAR) for spot in at)
         return [match for match in matches if match is not None]
 
     def same(self, line: str, number: int) -> bool:
@@ -203,15 +260,6 @@ LADDER: tuple[Rung, ...] = (
 
 DIFF_LADDER: tuple[Rung, ...] = tuple(rung for rung in LADDER if rung is not Rung.ANY_INDENTATION)
 """For hunks, whose added lines are indented by what stands around them."""
-
-
-def find_block(index: FileIndex, block: Sequence[str], ladder: Sequence[Rung] = LADDER) -> list[Match]:
-    """The places of ``block`` by the first rung of ``ladder`` that has any: one is a match, more are ambiguous."""
-    for rung in ladder:
-        found = index.places(block, rung)
-        if found:
-            return found
-    return []
 
 
 def starting_at(places: Sequence[Match], line: int) -> Match | None:

@@ -78,11 +78,16 @@ class EditPlan:
         return max((report.rung for report in self.reports), default=Rung.EXACT)
 
 
+_MARK = "\ufeff"
+
+
 class Draft:
     """A plan in the making: the files as they stand after the steps taken so far."""
 
     def __init__(self, files: Mapping[str, str]) -> None:
-        self._before = files
+        # A byte-order mark is no part of the first line; it is put back in the plan.
+        self._marked = {path for path, text in files.items() if text.startswith(_MARK)}
+        self._before = {path: text.removeprefix(_MARK) for path, text in files.items()}
         self._after: dict[str, str | None] = {}
         self._renames: dict[str, str] = {}
         self._places: dict[str, list[Place]] = {}
@@ -103,19 +108,24 @@ class Draft:
             if path in self:
                 yield path
 
+    def find_exact(self, path: str) -> str | None:
+        """The key of the existing file at exactly this path, however its separators are spelled."""
+        if path in self:
+            return path
+        wanted = normal(path)
+        return next((key for key in self.paths() if normal(key) == wanted), None)
+
     def find(self, path: str) -> str | None:
         """The key of an existing file for a path as a model writes it.
 
         Tried in turn: the path itself; without ``./`` and with ``/`` for ``\\``; the one file whose path ends with it,
         or that it ends with (models give absolute paths for relative ones and the other way round).
         """
-        for spelling in (path, normal(path)):
-            if spelling in self:
-                return spelling
+        exact = self.find_exact(path)
+        if exact is not None:
+            return exact
         wanted = normal(path)
         by_normal = {normal(key): key for key in self.paths()}
-        if wanted in by_normal:
-            return by_normal[wanted]
         tails = [
             key
             for spelled, key in by_normal.items()
@@ -130,9 +140,7 @@ class Draft:
 
         ``exact`` takes the path by its full spelling only (for deletions).
         """
-        key = self.find(path)
-        if exact and key is not None and normal(key) != normal(path):
-            key = None
+        key = self.find_exact(path) if exact else self.find(path)
         if key is not None:
             if normal(key) != normal(path):
                 self.note(f"{path}: taken to mean {key}.")
@@ -154,6 +162,14 @@ class Draft:
     def write(self, path: str, text: str) -> None:
         """Set the text of ``path``."""
         self._after[path] = text
+
+    def require_change(self) -> None:
+        """Raise :class:`EditError` when every file would be as it was before the edit."""
+        if all(text == self._before.get(path) for path, text in self._after.items()):
+            raise EditError(
+                EditErrorKind.NO_CHANGE,
+                "The edit leaves every file as it is: it adds what it removes. Say what the text should become.",
+            )
 
     def delete(self, path: str) -> None:
         """Delete ``path``."""
@@ -185,7 +201,14 @@ class Draft:
 
     def plan(self) -> EditPlan:
         """The finished plan."""
-        after = {path: text for path, text in self._after.items() if text is not None or path in self._before}
+        after: dict[str, str | None] = {}
+        sources = {target: source for source, target in self._renames.items()}
+        for path, text in self._after.items():
+            if text is None:
+                if path in self._before:
+                    after[path] = None
+            else:
+                after[path] = _MARK + text if sources.get(path, path) in self._marked else text
         reports = tuple(FileReport(path, tuple(self._places.get(path, ()))) for path in after)
         return EditPlan(after, dict(self._renames), reports, tuple(self._notes))
 

@@ -12,7 +12,7 @@ from chatls_core.edits.blocks import Block, parse_blocks
 from chatls_core.edits.diagnosis import ambiguous, not_found, quote
 from chatls_core.edits.errors import EditError, EditErrorKind
 from chatls_core.edits.lines import Lines, splice
-from chatls_core.edits.matching import FileIndex, Match, starting_at
+from chatls_core.edits.matching import MAX_PLACES, FileIndex, Match, starting_at
 from chatls_core.edits.omissions import refuse_placeholders
 from chatls_core.edits.plan import Draft, Rung
 from chatls_core.edits.replacement import fit, ladder_for, without_shared_blanks
@@ -82,7 +82,7 @@ def _replace(draft: Draft, block: Block, moved: dict[str, list[tuple[int, int]]]
 
 def _fill(draft: Draft, path: str, block: Block) -> None:
     """An empty search creates a file or fills an empty one."""
-    key = draft.find(path) or draft.place_for_new(path)
+    key = draft.find_exact(path) or draft.place_for_new(path)
     if draft.get(key):
         raise EditError(
             EditErrorKind.EMPTY_SEARCH,
@@ -110,7 +110,11 @@ def _find(
         attempts.append(trimmed)
     for rung in ladder_for(path):
         for wanted, put in reversed(attempts) if rung is Rung.BLANK_LINES else attempts:
-            match = _choose(path, block, index.places(wanted, rung), hint)
+            found = index.places(wanted, rung)
+            if len(found) > MAX_PLACES and hint is not None:
+                at = index.place_at(wanted, rung, hint)
+                found = [at] if at is not None else found
+            match = _choose(path, block, found, hint)
             if match is not None:
                 return match, wanted, put
     numbered = unnumbered(search)
@@ -143,4 +147,5 @@ def _choose(path: str, block: Block, found: Sequence[Match], hint: int | None) -
         f"SEARCH of block {block.number} ({quote(_first(block.search), 80)})",
         [match.start + 1 for match in found],
         "Add the lines around the one you mean, or give its line as ':start_line:N' below the SEARCH marker.",
+        capped=len(found) > MAX_PLACES,
     )

@@ -13,13 +13,15 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 from chatls_core.edits.diagnosis import ambiguous, not_found, quote
 from chatls_core.edits.errors import EditError, EditErrorKind
 from chatls_core.edits.lines import Lines, conform, dominant_newline, split_contents, to_lf
-from chatls_core.edits.matching import FileIndex, Match, fold_punctuation
+from chatls_core.edits.matching import MAX_PLACES, FileIndex, Match, fold_punctuation
 from chatls_core.edits.omissions import refuse_placeholders
 from chatls_core.edits.plan import Draft, Rung
 from chatls_core.edits.replacement import fit, ladder_for
 from chatls_core.edits.unnumber import unnumbered
 
 _EXAMPLE = '{"path": "src/app.py", "old_string": "text as it stands in the file", "new_string": "text to put there"}'
+_MAX_OCCURRENCES = 100_000
+_MAX_REPORTED = 200
 _FENCE = re.compile(r"\A\s*```[\w-]*\n(.*?)\n?```\s*\Z", re.DOTALL)
 
 
@@ -104,7 +106,7 @@ def _replace(draft: Draft, path: str, item: _Replacement) -> None:
 
 def _fill(draft: Draft, path: str, item: _Replacement) -> None:
     """An empty search creates a file or fills an empty one; in a file with text it would fit everywhere."""
-    key = draft.find(path) or draft.place_for_new(path)
+    key = draft.find_exact(path) or draft.place_for_new(path)
     text = draft.get(key)
     if text:
         raise EditError(
@@ -152,7 +154,7 @@ def _occurrences(text: str, wanted: str) -> list[int]:
     """Every start of ``wanted``, overlapping ones too; bounded, since a thousand are no more telling than two."""
     starts: list[int] = []
     at = text.find(wanted)
-    while at >= 0 and len(starts) < 100_000:
+    while at >= 0 and len(starts) < _MAX_OCCURRENCES:
         starts.append(at)
         at = text.find(wanted, at + 1)
     return starts
@@ -168,15 +170,27 @@ def _apart(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _spans(text: str, old: str) -> tuple[list[tuple[int, int]], Rung]:
-    """Where ``old`` stands as it is, or else apart from line endings, as offsets of ``text``."""
-    starts = _occurrences(text, old)
-    if starts:
-        return [(start, start + len(old)) for start in starts], Rung.EXACT
-    if "\r" in text or "\r" in old:
-        spans = _folded_spans(text, to_lf(text), to_lf(old))
-        if spans:
-            return spans, Rung.LINE_ENDINGS
-    return [], Rung.EXACT
+    """Where ``old`` stands as it is, or else apart from line endings, as offsets of ``text``.
+
+    In a file with ``\\r``, places that differ in line endings only are equal places, and no place cuts a ``\\r\\n``.
+    """
+    if "\r" not in text or not ("\n" in old or "\r" in old):
+        spans = [(start, start + len(old)) for start in _occurrences(text, old)]
+        if spans or "\r" not in old:
+            return spans, Rung.EXACT
+    elif "\r" in old:
+        whole = [
+            (start, start + len(old)) for start in _occurrences(text, old) if not _cuts_crlf(text, start, len(old))
+        ]
+        if whole:
+            return whole, Rung.EXACT
+    spans = _folded_spans(text, to_lf(text), to_lf(old))
+    exact = all(text[start:stop] == old for start, stop in spans)
+    return spans, Rung.EXACT if exact else Rung.LINE_ENDINGS
+
+
+def _cuts_crlf(text: str, start: int, size: int) -> bool:
+    return text[start - 1 : start + 1] == "\r\n" or text[start + size - 1 : start + size + 1] == "\r\n"
 
 
 def _folded_spans(text: str, folded: str, wanted: str) -> list[tuple[int, int]]:
@@ -198,9 +212,14 @@ def _put(draft: Draft, path: str, text: str, spans: Sequence[tuple[int, int]], o
     literal = not newline or (rung is Rung.EXACT and "\r" in old) or ("\r" in new and "\r\n" not in new)
     parts: list[str] = []
     done = 0
-    for line, (start, stop) in zip(_line_numbers(text, [start for start, _ in spans]), spans, strict=True):
-        parts += (text[done:start], new if literal else conform(new, text[start:stop], newline))
+    put: dict[str, str] = {}
+    for start, stop in spans:
+        block = text[start:stop]
+        if block not in put:
+            put[block] = new if literal else conform(new, block, newline)
+        parts += (text[done:start], put[block])
         done = stop
+    for line in _line_numbers(text, [start for start, _ in spans[:_MAX_REPORTED]]):
         draft.report(path, line, rung)
     parts.append(text[done:])
     return "".join(parts)
@@ -263,6 +282,7 @@ def _put_lines(draft: Draft, path: str, lines: Lines, wanted: _Wanted, found: Se
             f"old_string {shown}, {found[0].rung.words},",
             [match.start + 1 for match in found],
             "Copy the text exactly as it stands at the place you mean, with the lines around it.",
+            capped=len(found) > MAX_PLACES,
         )
     match = found[0]
     fitted = fit(lines, match, wanted.block, wanted.new)

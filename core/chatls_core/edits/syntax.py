@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import TYPE_CHECKING, Literal
 
 from chatls_core.edits.diffing import opcodes
 from chatls_core.edits.grammars import MAX_BYTES, language_of, parse
-from chatls_core.edits.lines import split_keepends
+from chatls_core.edits.lines import split_keepends, to_lf
 from chatls_core.edits.outlining import OutlineItem, outline
 
 if TYPE_CHECKING:
@@ -46,19 +44,18 @@ def errors(path: str, text: str) -> tuple[SyntaxFinding, ...]:
     language = language_of(path)
     if language is None or len(text) > MAX_BYTES:
         return ()
-    data = text.encode("utf-8", "surrogatepass")
+    # tree-sitter counts lines by "\n" only.
+    data = to_lf(text).encode("utf-8", "surrogatepass")
     if len(data) > MAX_BYTES:
         return ()
     root = parse(language, data).root_node
     if not root.has_error:
         return ()
-    offsets = list(accumulate((len(line) for line in split_keepends(text)), initial=0))
     found: list[SyntaxFinding] = []
     for node in _error_nodes(root):
-        at = len(data[: node.start_byte].decode("utf-8", "surrogatepass"))
-        line = min(bisect_right(offsets, at) - 1, max(0, len(offsets) - 2))
-        message, kind = _describe(node)
-        found.append(SyntaxFinding(line, at - offsets[line], message, kind))
+        row, column = node.start_point
+        before = data[node.start_byte - column : node.start_byte].decode("utf-8", "surrogatepass")
+        found.append(SyntaxFinding(row, len(before), *_describe(node)))
     return tuple(found)
 
 

@@ -75,6 +75,7 @@ def apply(draft: Draft, edit: str) -> None:
             _create(draft, diff)
         else:
             _change(draft, _target(draft, diff), diff)
+    draft.require_change()
 
 
 def _refuse_placeholders(diff: _FileDiff, hunk: DiffHunk) -> None:
@@ -119,14 +120,13 @@ def _add_at(hunk: DiffHunk, index: FileIndex) -> int:
     if not len(index.lines):
         return 0
     added = sum(line.startswith("+") for line in hunk.body)
-    if hunk.old_count == 0 and hunk.new_count == added and hunk.line is not None and hunk.line < len(index.lines):
-        # A header that counts no old lines names the line before the place.
-        return hunk.line + 1
+    if hunk.old_count == 0 and hunk.new_count == added and hunk.line is not None and hunk.line <= len(index.lines):
+        return hunk.line
     raise _malformed(f"Hunk {hunk.number} only adds lines and shows no line next to them: add a line of context to it.")
 
 
 def _create(draft: Draft, diff: _FileDiff) -> None:
-    existing = draft.find(diff.new)
+    existing = draft.find_exact(diff.new)
     removes = any(line.startswith("-") for hunk in diff.hunks for line in hunk.body)
     if existing is not None and (draft.get(existing) or removes):
         if removes:
@@ -229,7 +229,7 @@ class _Reader:
                 current = _FileDiff()
                 pair = _GIT_PAIR.match(git["paths"])
                 if pair:
-                    current.old, current.new = _path(pair["old"]), _path(pair["new"])
+                    current.old, current.new = _paths(pair["old"], pair["new"])
                 files.append(current)
                 started = False
                 self._at += 1
@@ -275,7 +275,8 @@ class _Reader:
             new_left = int(numbers[4][:9]) if numbers[4] else 1
             hunk = replace(
                 hunk,
-                line=max(0, int(numbers[1][:9]) - 1),
+                # A header that counts no old lines names the line before the place.
+                line=max(0, int(numbers[1][:9]) - bool(old_left)),
                 old_count=old_left,
                 new_count=new_left,
                 anchors=(numbers["section"],) if numbers["section"].strip() else (),
@@ -342,16 +343,16 @@ def _extend(diff: _FileDiff, key: str, value: str) -> None:
 def _head(diff: _FileDiff, old_line: str, new_line: str) -> None:
     old, new = _OLD.match(old_line), _NEW.match(new_line)
     assert old and new
-    diff.old, diff.new = _path(old["path"]), _path(new["path"])
+    diff.old, diff.new = _paths(old["path"], new["path"])
 
 
-def _path(raw: str) -> str:
-    """The path of a header: no timestamp, no quotes, no ``a/`` or ``b/``."""
-    path = _unquoted(raw.split("\t")[0].strip())
-    if path == _NULL:
-        return path
-    path = normal(path)
-    return path[2:] if path.startswith(("a/", "b/")) else path
+def _paths(old: str, new: str) -> tuple[str, str]:
+    """Both paths of a header: no timestamp, no quotes, and no ``a/`` and ``b/`` where git put them."""
+    first, second = (_unquoted(raw.split("\t")[0].strip()) for raw in (old, new))
+    first, second = (path if path == _NULL else normal(path) for path in (first, second))
+    if first.startswith(("a/", _NULL)) and second.startswith(("b/", _NULL)):
+        first, second = (path if path == _NULL else path[2:] for path in (first, second))
+    return first, second
 
 
 def _unquoted(raw: str) -> str:

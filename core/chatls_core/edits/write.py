@@ -49,11 +49,13 @@ def named_paths(edit: str) -> tuple[str, ...]:
 def apply(draft: Draft, edit: str) -> None:
     """Set the whole text of one file; an existing file keeps its line endings."""
     write = parse(edit)
-    key = draft.find(write.path) or draft.place_for_new(write.path)
+    key = draft.find_exact(write.path) or draft.place_for_new(write.path)
     before = draft.get(key)
     refuse_placeholders(key, split_contents(write.content), split_contents(before or ""))
     if not before:
         draft.write(key, write.content)
         return
+    if before == write.content:
+        draft.note(f"{key}: holds this text already.")
     newline = dominant_newline(before, "")
     draft.write(key, conform(write.content, before, newline) if newline else write.content)

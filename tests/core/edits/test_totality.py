@@ -1,0 +1,126 @@
+"""Whatever comes in, a plan or an ``EditError`` comes out, and the work grows no faster than the input."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chatls_core.edits import FORMATS, EditError, hunks, named_paths, preview, rebase
+
+from .helpers import block, replace, update
+
+PIECES = st.sampled_from(
+    [
+        "a", "b\n", "\n", "\r\n", "\r", "\0", "\ud800", "\u2028", "\ufeff", " ", "\t", "f.txt\n",
+        "@@ -1,2 +3 @@\n", "@@\n",
+        "--- a/f.txt\n+++ b/f.txt\n", "+x\n", "-a\n", " b\n", "*** Begin Patch\n", "*** End Patch\n",
+        "*** Update File: f.txt\n", "*** Add File: n\n", "*** Delete File: f.txt\n", "*** Move to: g\n",
+        "*** End of File\n",
+        "<<<<<<< SEARCH\n", "=======\n", ">>>>>>> REPLACE\n", ":start_line:1\n", "-------\n", "```\n", "```diff\n",
+        "---FILEPATH f.txt\n", "---FIND\n", "---REPLACE\n",
+        '{"path": "f.txt", ', '"old_string": "a"', ', "new_string": "b"}',
+        "diff --git a/f.txt b/f.txt\n", "rename from f.txt\n", "rename to g\n", "new file mode 1\n", "/dev/null",
+        "\\ No newline at end of file\n", "[" * 3000, "9" * 5000, "x" * 20000,
+    ]
+)  # fmt: skip
+ANYTHING = st.lists(PIECES, max_size=14).map("".join)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.sampled_from(FORMATS), ANYTHING, ANYTHING)
+def test_every_edit_ends_in_a_plan_or_an_edit_error(format: str, text: str, edit: str) -> None:
+    files = {"f.txt": text}
+    try:
+        plan = preview(format, files, edit)
+    except EditError as error:
+        assert str(error)
+    else:
+        assert plan.after
+        assert {report.path for report in plan.reports} == set(plan.after)
+    assert files == {"f.txt": text}
+    try:
+        named_paths(format, edit)
+    except EditError as error:
+        assert str(error)
+
+
+@settings(max_examples=100, deadline=None)
+@given(ANYTHING, st.text(max_size=30), st.text(max_size=30))
+def test_a_well_formed_edit_of_any_text_ends(text: str, old: str, new: str) -> None:
+    for format, edit in (("str_replace", replace(old, new)), ("search_replace", block(f"{old}\n", f"{new}\n"))):
+        try:
+            preview(format, {"f.txt": text}, edit)
+        except EditError as error:
+            assert str(error)
+
+
+def calls(run: Callable[[], object]) -> int:
+    """How many Python and C calls ``run`` makes: a measure of work that no busy machine disturbs."""
+    count = 0
+
+    def trace(frame: object, event: str, argument: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    sys.setprofile(trace)
+    try:
+        run()
+    except EditError:
+        pass
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+def distinct(n: int) -> str:
+    return "".join(f"    line {i} = call({i % 13})\n" for i in range(n))
+
+
+CASES: dict[str, Callable[[int], Callable[[], object]]] = {
+    "a search that finds nothing": lambda n: (
+        lambda: preview("str_replace", {"f.txt": distinct(n)}, replace("no such line\nat all", "x"))
+    ),
+    "a long search that nearly fits": lambda n: (
+        lambda: preview("str_replace", {"f.txt": distinct(n)}, replace(distinct(n)[:-9] + "x\n", "x"))
+    ),
+    "a long search in equal lines": lambda n: (
+        lambda: preview("str_replace", {"f.txt": "    pass\n" * n}, replace("pass\n" * (n // 2), "x"))
+    ),
+    "a patch of many hunks in equal lines": lambda n: (
+        lambda: preview(
+            "apply_patch", {"f.txt": "    pass\n" * n}, update("@@\n     pass\n-    pass\n+    x\n" * (n // 20))
+        )
+    ),
+    "a patch of many hunks": lambda n: (
+        lambda: preview(
+            "apply_patch",
+            {"f.txt": distinct(n)},
+            update("".join(f"@@\n-    line {i} = call({i % 13})\n+new\n" for i in range(0, n, 20))),
+        )
+    ),
+    "a diff of shuffled equal lines": lambda n: (
+        lambda: hunks("".join(f"{i * 7 % 5}\n" for i in range(n)), "".join(f"{i * 3 % 5}\n" for i in range(n)))
+    ),
+    "a merge of two long texts": lambda n: (
+        lambda: rebase(distinct(n), distinct(n).replace("line 3 ", "row 3 "), distinct(n).replace("line 5 ", "row 5 "))
+    ),
+    "unclosed blocks": lambda n: lambda: preview("search_replace", {"f.txt": "a"}, "<<<<<<< SEARCH\na\n" * n),
+    "nested brackets": lambda n: lambda: preview("str_replace", {"f.txt": "a"}, "[" * n),
+    "fences": lambda n: lambda: preview("udiff", {"f.txt": "a"}, "```\nx\n" * n),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_work_grows_with_the_input_and_no_faster(case: str) -> None:
+    small, large = calls(CASES[case](400)), calls(CASES[case](3200))
+    assert large <= 8 * 1.6 * small + 2000, f"{small} calls at 400 lines, {large} at 3,200"
+
+
+def test_a_deeply_nested_edit_is_refused() -> None:
+    with pytest.raises(EditError):
+        preview("str_replace", {"f.txt": "a"}, json.dumps({"path": "f.txt", "edits": []}) + "]" * 9)
