@@ -165,7 +165,8 @@ async def test_a_plain_client_gets_its_file_on_disk(tmp_path: Path, workspace: P
     file.chmod(0o754)
     edit = Call("edit_file", {"path": "app.py", "old_text": "two", "new_text": "2"})
     models.script(Reply(tool_calls=(edit,)), Reply(text="ok"))
-    async with client(tmp_path, workspace, models, capabilities=PLAIN) as editor:
+    options = {"settings": {"edits": {"review": "auto"}}}
+    async with client(tmp_path, workspace, models, capabilities=PLAIN, options=options) as editor:
         result = await editor.command("chatls.chat.send", {"text": "go", "mode": "coder"})
         assert result["data"]["edits"][0]["applied"]
     assert file.read_bytes() == b"\xef\xbb\xbfone\r\n2"
@@ -259,7 +260,12 @@ async def test_failures_are_typed_and_history_stays_usable(
 
 
 async def test_no_provider_says_what_to_do(tmp_path: Path, workspace: Path, models: ModelServer) -> None:
-    environment = {"ANTHROPIC_API_KEY": "", "CHATLS_LOCAL_MODEL": "", "OLLAMA_BASE_URL": "http://127.0.0.1:9"}
+    environment = {
+        "ANTHROPIC_API_KEY": "",
+        "ANTHROPIC_BASE_URL": "",
+        "CHATLS_LOCAL_MODEL": "",
+        "OLLAMA_BASE_URL": "http://127.0.0.1:9",
+    }
     settings = {"local": {"enabled": "off"}}
     async with client(tmp_path, workspace, models, environment=environment, settings=settings) as editor:
         with pytest.raises(ResponseError) as failure:
@@ -357,3 +363,32 @@ async def test_every_declared_command_has_a_handler(tmp_path: Path) -> None:
         importlib.import_module(f"chatls_server.lsp.{module}")
     real = {name for name, endpoint in REGISTRY.commands.items() if not endpoint.declared}
     assert set(declared.commands) == real
+
+
+async def test_slash_commands_and_modes_work_in_the_chat_box(
+    tmp_path: Path, workspace: Path, models: ModelServer
+) -> None:
+    async with client(tmp_path, workspace, models) as editor:
+        kept = await editor.request("chatls/chat", {"text": "/remember [pattern] Tests live beside the code"})
+        assert kept["stopReason"] == "end"
+        found = await editor.request("chatls/chat", {"text": "/recall\nwhere do tests live"})
+        assert "beside the code" in found["text"]
+        assert models.requests == []
+        await editor.request("chatls/chat", {"text": "/coder look around"})
+        body = models.requests[-1].json
+        assert "edit_file" in str(body["tools"])
+        assert last_words(body).endswith("look around")
+        items = await editor.command("chatls.chat.complete", {"text": "/re", "offset": 3})
+        assert "/remember" in [i["label"] for i in items["data"]["items"]]
+        await editor.request("chatls/chat", {"text": "/etc/hosts is a file?"})
+        assert last_words(models.requests[-1].json).endswith("/etc/hosts is a file?")
+
+
+async def test_files_complete_after_an_at_sign(tmp_path: Path, workspace: Path, models: ModelServer) -> None:
+    (workspace / "src").mkdir()
+    (workspace / "src" / "app.py").write_text("")
+    (workspace / "node_modules").mkdir()
+    (workspace / "node_modules" / "apply.js").write_text("")
+    async with client(tmp_path, workspace, models) as editor:
+        items = await editor.command("chatls.chat.complete", {"text": "why @ap", "offset": 7})
+        assert [i["label"] for i in items["data"]["items"]] == ["src/app.py"]

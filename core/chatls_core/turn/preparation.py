@@ -28,8 +28,12 @@ from chatls_core.turn.services import Services
 
 log = logging.getLogger(__name__)
 
-_PATH_WORD = re.compile(r"[\w@~.+-]*(?:[/\\][\w@.+-]+)+|[\w@+-]+(?:\.[\w+-]+)*\.[A-Za-z]\w{0,9}")
+_PATH_WORD = re.compile(r"[\w@~.+/\\-]+")
 MAX_TEXT_PATHS = 20
+MAX_PATH_CHARS = 400
+MAX_SCANNED_CHARS = 20_000
+MAX_QUESTION_CHARS = 4000
+"""A longer text is searched for by its beginning and end: it is a paste, and the question stands around it."""
 
 
 class Preparation:
@@ -140,7 +144,7 @@ class Preparation:
             return
         roots = tuple(self._host.roots)
         recalled = self._services.memory.auto_recall(
-            self._request.text,
+            self._question(),
             carried=context.carried_facts(),
             project=roots[0] if roots else None,
             now=self._services.clock(),
@@ -151,9 +155,15 @@ class Preparation:
         services = self._services
         if services.settings.sessions.auto_recall:
             now = services.clock()
-            block = services.sessions.recall_block(self._request.text, exclude=self._conversation.id, now=now)
+            block = services.sessions.recall_block(self._question(), exclude=self._conversation.id, now=now)
             if block:
                 context.blocks.append(block)
+
+    def _question(self) -> str:
+        text = self._request.text
+        if len(text) <= MAX_QUESTION_CHARS:
+            return text
+        return f"{text[: MAX_QUESTION_CHARS // 2]}\n{text[-MAX_QUESTION_CHARS // 2 :]}"
 
     def _active(self) -> Path | None:
         return path_of(self._request.active_uri) if self._request.active_uri else None
@@ -166,8 +176,10 @@ class Preparation:
 def _paths_in(text: str, roots: tuple[Path, ...]) -> list[Path]:
     """Paths the text names, below the workspace folders: words with a slash and a suffix, or names of files there."""
     found: list[Path] = []
-    for match in _PATH_WORD.finditer(text[:20_000]):
+    for match in _PATH_WORD.finditer(text[:MAX_SCANNED_CHARS]):
         word = match.group().rstrip(".").replace("\\", "/").lstrip("@")
+        if not ("/" in word or "." in word) or len(word) > MAX_PATH_CHARS:
+            continue
         for root in roots:
             path = Path(word) if word.startswith("/") else root / word
             named = "/" in word and Path(word).suffix != ""

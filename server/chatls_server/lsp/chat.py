@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 
 from chatls_core.events import Ended, payload, usage_payload
 from chatls_core.host import HostError, Range
+from chatls_core.llm.events import Usage
 from chatls_core.llm.messages import ImagePart
 from chatls_core.prompt.attachments import Mention
 from chatls_core.turn.exchange import ChatRequest, ChatResult, QueueFullError, TurnFailedError
 from chatls_core.turn.live import NumberedEvent, Turn
+from chatls_server.lsp import slash
 from chatls_server.lsp.errors import CHAT_FAILED, QUEUE_FULL, SERVER_CANCELLED, RpcError
 from chatls_server.lsp.protocol import chat as wire
+from chatls_server.lsp.protocol.base import parse
 from chatls_server.lsp.protocol.commands import ChatSendArgs, CommandResult
 from chatls_server.lsp.registry import command, request
 
@@ -24,6 +27,11 @@ if TYPE_CHECKING:
 @request("chatls/chat", wire.ChatParams)
 async def chat(server: ChatServer, params: wire.ChatParams) -> dict[str, object]:
     """Start, queue or steer a turn, stream its events, answer with its result."""
+    asked = slash.parse(params.text, params.session_id or "")
+    if asked is not None and asked.command:
+        return await _run_command(server, params, asked)
+    if asked is not None:
+        params = params.model_copy(update={"text": asked.text, "mode": asked.mode})
     agent = await server.agent()
     core = await core_request(server, params)
     try:
@@ -66,6 +74,23 @@ async def send(server: ChatServer, args: ChatSendArgs) -> CommandResult:
     )
     result = await chat(server, params)
     return CommandResult(markdown=str(result["text"]), data=result)
+
+
+async def _run_command(server: ChatServer, params: wire.ChatParams, asked: slash.Slash) -> dict[str, object]:
+    """A command typed into the chat box: its Markdown is the answer; no model is asked, history is as it was."""
+    agent = await server.agent()
+    session = await agent.session(params.session_id)
+    endpoint = server.registry.commands[asked.command]
+    arguments = {**(asked.arguments or {})}
+    if asked.command in ("chatls.cost.show", "chatls.prompt.show"):
+        arguments["sessionId"] = session.conversation.id
+    answer = await endpoint.handler(server, parse(endpoint.model, arguments, asked.command))
+    text = answer.markdown if isinstance(answer, CommandResult) else ""
+    turn_id = agent.services.new_id()
+    if params.partial_result_token is not None:
+        event = {"turnId": turn_id, "seq": 1, "kind": "text", "delta": text}
+        server.progress(params.partial_result_token, event)
+    return result_payload(ChatResult(session.conversation.id, turn_id, text, "end", Usage()))
 
 
 async def _stream(server: ChatServer, turn: Turn, events: AsyncIterator[NumberedEvent], token: int | str) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from chatls_core.edits import units_to_column
 from chatls_core.tools.paths import walk
+from chatls_server.lsp import slash
 from chatls_server.lsp.protocol.commands import ChatCompleteArgs, CommandResult
 from chatls_server.lsp.registry import command
 
@@ -23,14 +24,7 @@ SLASH_COMMANDS = {
     "chat": "answer in chat mode",
     "agent": "work on the task with a plan",
     "coder": "change the code",
-    "remember": "keep a fact: /remember we deploy on Fridays",
-    "recall": "what is known about something",
-    "forget": "forget what matches",
-    "new": "begin a new session",
-    "rewind": "go back to an earlier point",
-    "cost": "tokens and money",
-    "context": "what is in the prompt",
-    "doctor": "what is configured, what is wrong",
+    **{name: known.detail for name, known in slash.COMMANDS.items()},
 }
 
 

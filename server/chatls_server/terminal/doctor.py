@@ -1,0 +1,39 @@
+"""``chatls doctor``: what is configured, who would answer, what is wrong and how to mend it."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from chatls_core.llm.models import Models
+from chatls_core.turn.doctor import DoctorReport, diagnose
+from chatls_server import __version__
+from chatls_server.lsp.results import to_json
+from chatls_server.lsp.workspace import Workspace
+
+
+def main(arguments: list[str], environment: Mapping[str, str]) -> int:
+    """Print the findings; exit code 1 when chat cannot work."""
+    options = argparse.ArgumentParser(prog="chatls doctor", description="Look at everything chat depends on.")
+    options.add_argument("--json", action="store_true", help="print one JSON object")
+    chosen = options.parse_args(arguments)
+    report = asyncio.run(_report(environment))
+    if chosen.json:
+        sys.stdout.write(json.dumps({"healthy": report.healthy, **to_json(report)}, ensure_ascii=False) + "\n")
+    else:
+        sys.stdout.write(report.text + "\n")
+    return 0 if report.healthy else 1
+
+
+async def _report(environment: Mapping[str, str]) -> DoctorReport:
+    workspace = Workspace(environment)
+    workspace.initialize({"rootUri": Path.cwd().as_uri()})
+    models = Models(workspace.settings, workspace.environment)
+    try:
+        return await diagnose(workspace.home, models, __version__, roots=workspace.roots, warnings=workspace.warnings)
+    finally:
+        await models.aclose()
