@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 import logging.handlers
+import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from chatls_server.lsp.server import ChatServer
@@ -37,11 +38,39 @@ class ClientLogHandler(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Send one record. Any thread."""
+        if not self._server.protocol.in_session:
+            return
+        kind = next((kind for level, kind in _KINDS.items() if record.levelno >= level), 4)
         from chatls_core.text.redaction import redact
 
-        kind = next((kind for level, kind in _KINDS.items() if record.levelno >= level), 4)
         text = redact(record.getMessage())
         self._server.send_notification("window/logMessage", {"type": kind, "message": text})
+
+
+class SharedRotatingFile(logging.handlers.RotatingFileHandler):
+    """A rotating file that several servers write to: one that another has rotated away is opened anew.
+
+    Only its owner may read it: messages may quote the user's files.
+    """
+
+    def _open(self) -> Any:
+        handle = os.open(self.baseFilename, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        return os.fdopen(handle, "a", encoding="utf-8", errors="backslashreplace")
+
+    def shouldRollover(self, record: logging.LogRecord) -> bool:
+        """Whether to rotate before this record."""
+        if self.stream is not None and not self._is_current():
+            self.stream.close()
+            self.stream = self._open()
+        return bool(super().shouldRollover(record))
+
+    def _is_current(self) -> bool:
+        try:
+            named = Path(self.baseFilename).stat()
+        except OSError:
+            return False
+        opened = os.fstat(self.stream.fileno())
+        return (named.st_dev, named.st_ino) == (opened.st_dev, opened.st_ino)
 
 
 def log_file(home: Path) -> Path:
@@ -56,9 +85,7 @@ def start_logging(server: ChatServer) -> None:
     try:
         path = log_file(server.home)
         path.parent.mkdir(parents=True, exist_ok=True)
-        handler = logging.handlers.RotatingFileHandler(
-            path, maxBytes=MAX_BYTES, backupCount=FILES - 1, encoding="utf-8", delay=True
-        )
+        handler = SharedRotatingFile(path, maxBytes=MAX_BYTES, backupCount=FILES - 1, delay=True)
     except OSError as error:
         sys.stderr.write(f"chatls: the log cannot be written: {error}\n")
         handler = logging.StreamHandler(sys.stderr)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 MAX_ATTEMPTS = 3
+GRACE_SECONDS = 1.0
 
 
 class Applying:
@@ -45,7 +46,19 @@ class Applying:
         self._lock = asyncio.Lock()
 
     async def apply(self, change: WorkspaceChange) -> ChangeResult:
-        """Carry the change out. Never raises for a refusal: the result says what happened to which file."""
+        """Carry the change out. Never raises for a refusal: the result says what happened to which file.
+
+        A cancelled change that is under way gets :data:`GRACE_SECONDS` to be finished or put back.
+        """
+        work = asyncio.ensure_future(self._apply(change))
+        try:
+            return await asyncio.shield(work)
+        except asyncio.CancelledError:
+            await asyncio.wait([work], timeout=GRACE_SECONDS)
+            work.cancel()
+            raise
+
+    async def _apply(self, change: WorkspaceChange) -> ChangeResult:
         async with self._lock:
             for _ in range(MAX_ATTEMPTS):
                 planned, refusal = await self._preflight(change.files)

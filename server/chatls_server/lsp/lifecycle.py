@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 
+from chatls_server.logs import set_level
 from chatls_server.lsp.capabilities import chatls_capabilities, client_features
 from chatls_server.lsp.errors import ClientError
 from chatls_server.lsp.parent import watch_parent
@@ -169,6 +170,7 @@ class Lifecycle:
 
     async def _configured(self) -> None:
         server = self._server
+        set_level(server.settings.log_level)
         await server.eyes.reopened()
         await server.run_hooks("configuration")
 

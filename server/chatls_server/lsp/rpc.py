@@ -67,6 +67,11 @@ class ChatProtocol(LanguageServerProtocol):
         """Whether the client asked for a shutdown (decides the exit code)."""
         return bool(self._shutdown)
 
+    @property
+    def in_session(self) -> bool:
+        """Whether ``initialize`` has arrived; before it nothing may be sent unasked."""
+        return self._initialize_seen
+
     # --- what comes in ---------------------------------------------------------------------------------------------
 
     def receive(self, message: object) -> None:
