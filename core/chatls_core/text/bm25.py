@@ -55,6 +55,11 @@ class Postings:
         return len(self._terms)
 
     @property
+    def has_terms(self) -> bool:
+        """Whether any passage has a term."""
+        return bool(self._slots)
+
+    @property
     def average_length(self) -> float:
         """Mean number of terms of a filled slot; 1 when there are none."""
         return self._total_length / self.live if self._total_length else 1.0
@@ -228,7 +233,8 @@ class GroupScorer:
 
 def scorer(postings: Postings, *, b: float) -> Scorer:
     """The scorer that suits the number of passages."""
-    if 0 < postings.live <= SMALL_CORPUS and postings.average_length >= 1:
+    # The library divides by the number of distinct terms.
+    if postings.live <= SMALL_CORPUS and postings.has_terms:
         return RankBm25Scorer(postings, b=b)
     return PostingsScorer(postings, b=b)
 

@@ -60,8 +60,8 @@ def sessions(wall: Scores, stems: Numbers) -> Numbers:
     """The conversation each passage belongs to, numbered from 0 in the given order.
 
     ``wall`` are their times (:func:`wall_seconds`), ``stems`` a number for each id's stem. A new conversation begins
-    where time jumps (by hours, or at all when all passages of a conversation bear one time), where it runs backwards, and
-    where the stem changes if every stem's passages stand together.
+    where time jumps (by hours, or at all when all passages of a conversation bear one time), where it runs backwards,
+    and where the stem changes if every stem's passages stand together.
     """
     import numpy as np
 

@@ -7,34 +7,32 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from .bm25 import Postings
+from .bm25 import Postings, inverse_frequency
 from .passages import LABEL
 from .query import TopicWord
 
 _DERIVED = 0.6
 _MISSPELT = 0.7
+_BACKGROUND = 50
+"""Imagined passages without the word: in a memory of three facts that all name Postgres, Postgres still tells a lot."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """A topic word with the terms of this corpus that may stand for it, the word's own term first.
 
-    ``idf`` is how telling it is here, ``information`` what finding it is worth.
+    ``idf`` is how telling it is here, ``information`` what finding it is worth as evidence.
     """
 
     folded: str
     weight: float
     idf: float
+    information: float
     terms: tuple[tuple[str, float], ...]
-
-    @property
-    def information(self) -> float:
-        """``idf`` times ``weight``."""
-        return self.idf * self.weight
 
 
 def resolve(word: TopicWord, postings: Postings, *, translated: bool, labels: bool) -> Wanted:
-    """Look a topic word up; ``translated`` also by the other language's stem, ``labels`` also in passages' ``Name:``."""
+    """Look a topic word up; ``translated`` also by the other language's stem, ``labels`` also in a ``Name:``."""
     terms = {word.term: 1.0}
     if translated and word.translated:
         terms[word.translated] = 1.0
@@ -47,11 +45,13 @@ def resolve(word: TopicWord, postings: Postings, *, translated: bool, labels: bo
     held = {term: worth for term, worth in terms.items() if postings.holds(term)}
     if not held:
         held = dict.fromkeys(_misspelt(word.folded, postings), _MISSPELT)
-    same = [postings.idf(t) for t, worth in held.items() if worth == 1.0]
-    idf = min(same) if same else max((postings.idf(t) for t in held), default=postings.idf(word.term))
+    same = [postings.frequency(t) for t, worth in held.items() if worth == 1.0]
+    frequency = max(same) if same else min((postings.frequency(t) for t in held), default=0)
+    idf = inverse_frequency(postings.live, frequency)
+    information = inverse_frequency(postings.live + _BACKGROUND, frequency)
     held.setdefault(word.term, 1.0)
     ordered = ((word.term, 1.0), *((t, w) for t, w in held.items() if t != word.term))
-    return Wanted(word.folded, word.weight, idf, ordered)
+    return Wanted(word.folded, word.weight, idf, word.weight * information, ordered)
 
 
 def _derived(term: str, postings: Postings) -> Iterator[str]:

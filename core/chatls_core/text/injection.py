@@ -135,12 +135,17 @@ def _as_read(line: str) -> str:
     """The line as a model reads it: look-alikes folded, tag characters decoded, invisible characters dropped."""
     if line.isascii():
         return line
-    shown = []
+    shown, hidden = [], False
     for char in line:
         code = ord(char)
         if 0xE0020 <= code <= 0xE007E:
+            if not hidden:
+                shown.append(" ")
+            hidden = True
             shown.append(chr(code - 0xE0000))
-        elif unicodedata.category(char) not in ("Cf", "Cc") or char == "\t":
+            continue
+        hidden = False
+        if unicodedata.category(char) not in ("Cf", "Cc") or char == "\t":
             shown.append(char)
     return unicodedata.normalize("NFKC", "".join(shown)).translate(_LOOKALIKES)
 
@@ -164,11 +169,15 @@ def scan(text: str, scope: Scope) -> tuple[Finding, ...]:
     found: dict[tuple[int, Category], Finding] = {}
     for category, patterns in _FAMILIES[scope]:
         for pattern in patterns:
-            for match in pattern.finditer(joined):
+            place = 0
+            while match := pattern.search(joined, place):
                 first = bisect_right(starts, match.start()) - 1
                 last = bisect_right(starts, match.end() - 1) - 1
                 if last - first >= _MOST_LINES:
+                    # What lies inside may be a directive of its own.
+                    place = match.start() + 1
                     continue
+                place = match.end()
                 known = found.get((first, category))
                 if known is None or known.end_line < last:
                     found[first, category] = Finding(first, last, category)

@@ -116,7 +116,8 @@ def score(corpus: Corpus, wish: Wish) -> Result:
             # A rare stand-in must not outweigh the word that was asked for, nor a common one tell as much.
             idf = corpus.postings.idf(term)
             row[slots] = np.maximum(row[slots], worth * min(1.0, word.idf / max(idf, 1e-9)) * values)
-            present[slots] = np.maximum(present[slots], worth * min(1.0, idf / max(word.idf, 1e-9)))
+            told_by_term = worth * min(1.0, idf / max(word.idf, 1e-9))
+            present[slots] = np.maximum(present[slots], told_by_term)
         total += word.weight * row
         told += word.information * present
         if corpus.groups is not None:

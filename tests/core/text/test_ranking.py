@@ -1,0 +1,332 @@
+"""Searching passages, as a person would notice it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta, timezone
+
+import pytest
+
+from chatls_core.text.ranking import Hit, Passage, PassageIndex, strong_match
+
+from .ranking_cases import ANSWERED, FACTS, UNRELATED
+
+
+def ids(hits: Sequence[Hit]) -> list[str]:
+    return [hit.id for hit in hits]
+
+
+def index(*texts: str) -> PassageIndex:
+    return PassageIndex(Passage(str(i), text) for i, text in enumerate(texts))
+
+
+@pytest.fixture(scope="module")
+def memory() -> PassageIndex:
+    return PassageIndex(FACTS)
+
+
+def test_questions_find_what_answers_them(memory: PassageIndex) -> None:
+    first = sum(bool(hits := memory.search(question, 5)) and hits[0].id in answers for question, answers in ANSWERED)
+    found = sum(bool(set(ids(memory.search(question, 5))) & answers) for question, answers in ANSWERED)
+    assert found >= 0.97 * len(ANSWERED)
+    assert first >= 0.88 * len(ANSWERED)
+
+
+def test_unrelated_questions_bring_nothing_unasked(memory: PassageIndex) -> None:
+    assert [question for question in UNRELATED if any(map(strong_match, memory.search(question, 3)))] == []
+
+
+def test_unrelated_questions_mostly_find_nothing_at_all(memory: PassageIndex) -> None:
+    assert sum(bool(memory.search(question, 3)) for question in UNRELATED) <= 0.1 * len(UNRELATED)
+
+
+@pytest.mark.parametrize("question", ["", "  \n", "what about it?", "e então?", "?!", "the"])
+def test_a_question_without_a_topic_finds_nothing(memory: PassageIndex, question: str) -> None:
+    assert memory.search(question, 10) == []
+
+
+def test_an_empty_index_finds_nothing() -> None:
+    assert PassageIndex().search("anything", 5) == []
+
+
+def test_no_more_than_k_hits(memory: PassageIndex) -> None:
+    assert len(memory.search("user project team tests logs", 2)) == 2
+    assert memory.search("user", 0) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("main.go", "main.go wires the server"),
+        ("max tokens", "maxTokens is 2048"),
+        ("C++", "the resizer is in C++"),
+        ("deploys", "we deploy on Tuesday"),
+        ("who taught the course", "she teaches the course"),
+        ("kubernetes", "runs on k8s"),
+        ("which database", "data is in PostgreSQL"),
+        ("senha", "the password is rotated monthly"),
+        ("configuracao", "A configuração fica no repositório"),
+        ("festivall tickets", "the festival was great"),
+        ("writer", "I write every morning"),
+    ],
+)
+def test_a_word_meets_its_relatives(question: str, text: str) -> None:
+    assert ids(index("an unrelated line about boats", text).search(question, 1)) == ["1"]
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("art", "start the engine"),
+        ("rate", "generate a report"),
+        ("political", "feeling positively great"),
+        ("happy", "it happened"),
+    ],
+)
+def test_a_likeness_of_letters_is_no_relation(question: str, text: str) -> None:
+    assert index(text, "another line").search(question, 5) == []
+
+
+def test_the_word_itself_beats_its_relatives() -> None:
+    found = index("she plays the violin", "her favourite instrument is there").search("instrument", 2)
+    assert ids(found) == ["1", "0"]
+
+
+def test_a_stop_word_in_capitals_is_searched() -> None:
+    assert "0" in ids(index("the IT department is in Braga", "it is late").search("where is IT located", 5))
+
+
+class TestEvidence:
+    def test_coverage_is_the_share_of_the_question_that_a_passage_holds(self) -> None:
+        full, half, *_ = index("redis cache eviction", "redis only", "something else").search("redis cache eviction", 3)
+        assert full.coverage == pytest.approx(1)
+        assert 0 < half.coverage < 0.5
+        assert strong_match(full)
+        assert not strong_match(half)
+
+    def test_a_rare_word_is_worth_more_than_a_common_one(self) -> None:
+        texts = ["common zebra", *["common line"] * 8]
+        hits = {hit.id: hit for hit in index(*texts).search("common zebra", 9)}
+        assert hits["0"].coverage > 0.9
+        assert all(hit.coverage < 0.5 for id_, hit in hits.items() if id_ != "0")
+
+    def test_scores_compare_across_questions(self) -> None:
+        memory = index("redis cache eviction policy", "the sun is shining", "a third line")
+        [good] = memory.search("eviction policy", 1)
+        [poor] = memory.search("policy of the insurance company in Braga", 1)
+        assert good.score > 2 * poor.score
+
+    def test_why_names_the_words(self) -> None:
+        [hit] = index("data is in PostgreSQL 16", "a line").search("which database for data", 1)
+        assert "data" in hit.why
+        assert "(for database)" in hit.why
+
+    def test_weight_multiplies_the_score(self) -> None:
+        found = PassageIndex([Passage("a", "redis cache"), Passage("b", "redis cache", weight=3)]).search("redis", 2)
+        assert ids(found) == ["b", "a"]
+
+    def test_tags_are_found(self) -> None:
+        memory = PassageIndex([Passage("a", "we moved", tags=("infrastructure",)), Passage("b", "nothing here")])
+        assert ids(memory.search("infrastructure", 5)) == ["a"]
+
+
+class TestDates:
+    memory = PassageIndex(
+        [
+            Passage("may", "met the team", datetime(2023, 5, 8, 14)),
+            Passage("june", "met the team", datetime(2023, 6, 9, 14)),
+            Passage("next", "met the team", datetime(2024, 5, 10, 14)),
+        ]
+    )
+
+    @pytest.mark.parametrize(
+        ("question", "best"),
+        [
+            ("the team in May 2023", "may"),
+            ("team meeting 9 June", "june"),
+            ("o time em maio de 2024, team", "next"),
+            ("team on 2024-05-10", "next"),
+            ("the team on a Monday in 2023", "may"),
+        ],
+    )
+    def test_a_named_date_finds_passages_of_that_time(self, question: str, best: str) -> None:
+        assert self.memory.search(question, 3)[0].id == best
+
+    def test_may_and_march_are_not_always_months(self) -> None:
+        may, other = (
+            Passage("may", "the plan", datetime(2023, 5, 2)),
+            Passage("other", "the plan", datetime(2023, 9, 2)),
+        )
+        first, second = PassageIndex([other, may]).search("may I change the plan", 2)
+        assert first.id == "other"
+        assert first.score == pytest.approx(second.score)
+
+    def test_a_date_written_in_the_text_beats_the_date_of_writing(self) -> None:
+        noise = [Passage(f"n{i}", f"note number {i}", datetime(2026, 3, 1 + i)) for i in range(9)]
+        outage = Passage("outage", "Outage in March 2026 by an expired certificate", datetime(2026, 5, 2))
+        assert PassageIndex([*noise, outage]).search("what happened in March 2026", 1)[0].id == "outage"
+
+
+def dialogue(*sessions: Sequence[str], start: datetime = datetime(2024, 1, 1, 9)) -> list[Passage]:
+    return [
+        Passage(f"s{s}:{t}", text, start + timedelta(days=s))
+        for s, turns in enumerate(sessions)
+        for t, text in enumerate(turns)
+    ]
+
+
+CHAT = dialogue(
+    [
+        "Ann: Hi Bob! How often do you go to the gym with your family?",
+        "Bob: Three times a week, it keeps us on track.",
+        "Ann: Lovely.",
+        "Bob: And how is the pottery?",
+    ],
+    [
+        "Ann: I bought a new kiln for the pottery studio.",
+        "Bob: Great! Which colour is it?",
+        "Ann: Dark green.",
+        "Bob: I like that.",
+    ],
+    [
+        "Bob: The car broke down again.",
+        "Ann: Oh no! The old Volvo?",
+        "Bob: Yes, the gearbox.",
+        "Ann: Take the train then.",
+    ],
+)
+
+
+class TestDialogue:
+    memory = PassageIndex(CHAT)
+
+    def test_an_answer_is_found_by_the_question_before_it(self) -> None:
+        found = self.memory.search("How often does Bob go to the gym with his family?", 2)
+        assert "s0:1" in ids(found)
+
+    def test_an_answer_by_its_neighbour_alone_is_never_strong(self) -> None:
+        [answer] = [hit for hit in self.memory.search("gym family", 4) if hit.id == "s0:1"]
+        assert answer.coverage == 0
+        assert not strong_match(answer)
+        assert "beside" in answer.why
+
+    def test_neighbours_of_other_conversations_do_not_help(self) -> None:
+        assert "s1:0" not in ids(self.memory.search("gym", 10))
+
+    def test_the_named_speaker_comes_first(self) -> None:
+        ann, bob = "what did Ann say about pottery", "what did Bob say about pottery"
+        assert self.memory.search(ann, 1)[0].id == "s1:0"
+        assert "said by Bob" in self.memory.search(bob, 1)[0].why
+
+    def test_facts_of_one_moment_do_not_pull_each_other_in(self) -> None:
+        now = datetime(2026, 1, 1)
+        texts = ("User likes jazz", "Project uses Rust", "Team meets at nine", "Logs go to Loki", "CI is slow")
+        facts = PassageIndex(Passage(f"f{i}", text, now) for i, text in enumerate(texts))
+        assert ids(facts.search("jazz", 5)) == ["f0"]
+
+    def test_a_first_person_question_prefers_the_users_own_words(self) -> None:
+        turns = dialogue(
+            *[
+                [
+                    f"user: I drive a red {car} to work, any tips on parking?",
+                    f"assistant: Parking a red {car} near work is easiest before nine.",
+                ]
+                for car in ("Volvo", "Fiat", "Skoda", "Dacia")
+            ],
+        )
+        turns = [Passage(f"c{i}", p.text, datetime(2024, 1, 1 + i // 4)) for i, p in enumerate(turns)]
+        assert PassageIndex(turns).search("where do I drive my red Skoda", 1)[0].id == "c4"
+
+
+class TestChanges:
+    def test_an_added_passage_is_found_at_once(self) -> None:
+        memory = index("one line")
+        assert memory.search("kayak", 1) == []
+        memory.add(Passage("new", "a kayak trip"))
+        assert ids(memory.search("kayak", 1)) == ["new"]
+        assert len(memory) == 2
+        assert "new" in memory
+
+    def test_a_removed_passage_is_gone(self) -> None:
+        memory = index("a kayak trip", "another line")
+        assert memory.remove("0")
+        assert not memory.remove("0")
+        assert memory.search("kayak", 1) == []
+        assert "0" not in memory
+
+    def test_adding_a_known_id_replaces_its_text(self) -> None:
+        memory = index("a kayak trip", "another line")
+        memory.add(Passage("0", "a train ride"))
+        assert memory.search("kayak", 1) == []
+        assert ids(memory.search("train", 1)) == ["0"]
+        assert len(memory) == 2
+
+    def test_replace_keeps_only_what_is_given(self) -> None:
+        memory = index("a kayak trip", "a train ride")
+        memory.replace([Passage("1", "a train ride"), Passage("2", "a plane")])
+        assert memory.search("kayak", 1) == []
+        assert ids(memory.search("train", 1)) == ["1"]
+        assert ids(memory.search("plane", 1)) == ["2"]
+
+    def test_an_emptied_index_can_be_filled_again(self) -> None:
+        memory = index(*(f"line number{i}" for i in range(200)))
+        for i in range(200):
+            assert memory.remove(str(i))
+        assert memory.search("number7", 1) == []
+        memory.add(Passage("x", "number7 again"))
+        assert ids(memory.search("number7", 1)) == ["x"]
+
+    def test_searches_and_changes_from_several_threads(self) -> None:
+        memory = index(*(f"deploy line {i}" for i in range(50)))
+
+        def work(worker: int) -> None:
+            for i in range(30):
+                memory.add(Passage(f"{worker}-{i}", f"deploy note {i}"))
+                assert memory.search("deploy note", 5)
+                assert memory.remove(f"{worker}-{i}")
+
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(work, range(4)))
+        assert len(memory) == 50
+
+
+class TestVectors:
+    @staticmethod
+    def embed(texts: Sequence[str]) -> list[list[float]]:
+        return [[float("dog" in t or "hound" in t), float("car" in t), 0.01] for t in texts]
+
+    def test_meaning_adds_what_words_cannot_find(self) -> None:
+        passages = [Passage("a", "her hound sleeps"), Passage("b", "the car is red")]
+        hits = PassageIndex(passages, embed=self.embed).search("dog", 2)
+        assert hits[0].id == "a"
+        assert "close in meaning" in hits[0].why
+
+    def test_words_outrank_meaning(self) -> None:
+        passages = [Passage("meaning", "a hound barks"), Passage("words", "Zanzibar office")]
+        assert ids(PassageIndex(passages, embed=self.embed).search("dog of the Zanzibar office", 2))[0] == "words"
+
+    def test_a_failing_function_leaves_the_words(self, caplog: pytest.LogCaptureFixture) -> None:
+        def broken(texts: Sequence[str]) -> list[list[float]]:
+            raise ConnectionError("no route")
+
+        memory = PassageIndex([Passage("a", "redis cache")], embed=broken)
+        assert ids(memory.search("redis", 1)) == ["a"]
+        assert "no route" in caplog.text
+
+    def test_a_changed_passage_gets_a_new_vector(self) -> None:
+        memory = PassageIndex([Passage("a", "the car"), Passage("b", "a boat")], embed=self.embed)
+        assert ids(memory.search("dog", 2)) == []
+        memory.add(Passage("a", "the hound"))
+        assert ids(memory.search("dog", 2)) == ["a"]
+
+
+def test_times_with_and_without_a_zone_live_together() -> None:
+    zone = timezone(timedelta(hours=-3))
+    memory = PassageIndex(
+        [
+            Passage("naive", "deploy day", datetime(2026, 5, 4)),
+            Passage("aware", "deploy day", datetime(2026, 5, 5, tzinfo=zone)),
+        ]
+    )
+    assert set(ids(memory.search("deploy", 5))) == {"naive", "aware"}
