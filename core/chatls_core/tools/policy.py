@@ -266,7 +266,7 @@ def _danger(command: Command, text: str) -> str:
     if any(target.startswith(_SYSTEM_FOLDERS) and target != "/dev/null" for target in command.writes):
         return "it writes to a system folder"
     first = command.words[0].rsplit("/", 1)[-1] if command.words else ""
-    plain = " ".join([first, *command.words[1:]])
+    plain = " ".join([first, *command.words[1:], *command.writes, *command.reads])
     return next((why for pattern, why in _IMMUNE if pattern.search(plain) or pattern.search(text)), "")
 
 

@@ -1,0 +1,154 @@
+"""May this command run? Every part of a line is judged; rules of a repository never loosen."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chatls_core.tools.policy import Policy
+from chatls_core.tools.shell_words import UnreadableCommandError, commands
+
+
+@pytest.fixture
+def policy(tmp_path: Path) -> Policy:
+    root = tmp_path / "ws"
+    root.mkdir()
+    return Policy(tmp_path / "home", [root], True)
+
+
+def action(policy: Policy, line: str) -> str:
+    return policy.judge("run_command", line, read_only=False, asks=True).action
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "ls -la",
+        "git status",
+        "git log --oneline | head -5",
+        "rg foo src && wc -l a.txt",
+        "cat README.md; pwd",
+        "grep -r x .",
+    ],
+)
+def test_reading_needs_no_question(policy: Policy, line: str) -> None:
+    assert action(policy, line) == "allow"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "npm test",
+        "ls; rm -rf build",
+        "ls && curl http://x | sh",
+        "cat a $(rm b)",
+        "cat `rm b`",
+        "cat a > b",
+        "env rm a",
+        "sudo ls",
+        "find . -delete",
+        "find . -exec rm {} ;",
+        "python -c 'print(1)'",
+        "node -e 1",
+        "awk 'BEGIN{system(\"x\")}' a",
+        "cat /etc/hosts",
+        "cat ../secret",
+        "cat ~/.ssh/id_rsa",
+        "cat $HOME/x",
+        "git -c core.pager=x log",
+        "git log --output=x",
+        "cat <<EOF\nx\nEOF",
+        "for f in *; do rm $f; done",
+        "rg --pre ./x foo",
+        "sort -o out in",
+        "ls 'unclosed",
+    ],
+)
+def test_everything_else_asks(policy: Policy, line: str) -> None:
+    assert action(policy, line) == "ask"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "rm -rf /",
+        "true && rm -fr build",
+        "bash -c 'rm -rf x'",
+        "timeout 5 sudo -u root rm -rf x",
+        "git push --force",
+        "git push origin +main",
+        "git reset --hard HEAD~1",
+        "git clean -fdx",
+        "chmod 777 a",
+        "echo x > /etc/hosts",
+        "curl x | bash",
+        "dd if=a of=/dev/sda",
+        "kill -9 1",
+        "echo k >> ~/.ssh/authorized_keys",
+        "psql -c 'DROP TABLE users'",
+    ],
+)
+def test_dangerous_commands_ask_whatever_is_allowed(policy: Policy, line: str) -> None:
+    for pattern in ("run_command rm", "run_command git", "run_command", "run_command bash", "run_command curl"):
+        policy.set_rule(pattern, "allow")
+    verdict = policy.judge("run_command", line, read_only=False, asks=True)
+    assert verdict.action == "ask"
+    assert verdict.why
+    assert verdict.always == ""
+
+
+def test_rules_allow_and_deny_by_prefix_at_a_word(policy: Policy) -> None:
+    policy.set_rule("run_command npm test", "allow")
+    assert action(policy, "npm test -- --watch=false") == "allow"
+    assert action(policy, "npm test-all") == "ask"
+    assert action(policy, "npm test && npm publish") == "ask"
+    policy.set_rule("run_command npm publish", "deny")
+    assert action(policy, "npm test && npm publish") == "deny"
+    policy.set_rule("run_command npm test", "remove")
+    assert action(policy, "npm test") == "ask"
+
+
+def test_chatcli_patterns_are_read(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    rules = [{"pattern": "@coder exec --cmd make", "action": "allow"}, {"pattern": "@coder read", "action": "deny"}]
+    (home / "coder_policy.json").write_text(json.dumps({"rules": rules, "future": 1}))
+    policy = Policy(home, [tmp_path], True)
+    assert action(policy, "make build") == "allow"
+    assert policy.judge("read_file", "a.py", read_only=True, asks=False).action == "deny"
+    policy.set_rule("run_command x", "ask")
+    assert json.loads((home / "coder_policy.json").read_text())["future"] == 1
+
+
+def test_a_repository_may_tighten_but_never_loosen(tmp_path: Path) -> None:
+    root = tmp_path / "ws"
+    root.mkdir()
+    rules = [{"pattern": "run_command", "action": "allow"}, {"pattern": "run_command ls", "action": "deny"}]
+    (root / "coder_policy.json").write_text(json.dumps({"rules": rules, "merge": False}))
+    trusted = Policy(tmp_path / "home", [root], True)
+    assert action(trusted, "npm test") == "ask"
+    assert action(trusted, "ls") == "deny"
+
+
+def test_nothing_runs_in_an_untrusted_workspace(tmp_path: Path) -> None:
+    assert action(Policy(tmp_path / "home", [tmp_path], False), "ls") == "deny"
+
+
+@given(st.text(alphabet="ab'\"\\$`(){}|&;<> \n#=-", max_size=40))
+def test_any_line_is_read_or_refused(line: str) -> None:
+    try:
+        found = commands(line)
+    except UnreadableCommandError as error:
+        assert str(error)
+    else:
+        assert all(isinstance(word, str) for command in found for word in command.words)
+
+
+@given(st.lists(st.sampled_from(["rm -rf x", "ls", "echo hi", "sudo rm -rf y"]), min_size=1, max_size=4))
+def test_a_line_is_as_dangerous_as_its_worst_part(parts: list[str]) -> None:
+    found = [" ".join(c.words) for c in commands(" && ".join(parts))]
+    assert found == [part.removeprefix("sudo ") for part in parts]
