@@ -75,10 +75,6 @@ class FailingFileSystem:
         self._step("replace", target)
         REAL.replace(source, target)
 
-    def copy(self, source: Path, target: Path) -> None:
-        self._step("copy", target)
-        REAL.copy(source, target)
-
     def delete(self, path: Path) -> None:
         self._step("delete", path)
         REAL.delete(path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from chatls_core.memory.memory import Memory
+from chatls_core.memory.transfer import TransferError
 from chatls_core.memory.views import (
     AutoRecall,
     FactPage,
@@ -33,5 +34,6 @@ __all__ = [
     "Remembered",
     "Source",
     "SourceView",
+    "TransferError",
     "Undone",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from html import escape
 
 from chatls_core.memory.views import GraphView
@@ -19,26 +20,44 @@ _COLOURS = {
     "card": "#bf9000",
     "tag": "#999999",
 }
+_SPRING_BELOW = 500
+"""Beyond this networkx lays springs out with scipy, which we do not need for anything else."""
+_CELL = 90
 _EDGE_LABELS_BELOW = 120
 """With more nodes than this only the strongest ones carry a label, so that the picture stays readable."""
+
+
+def _places(graph: GraphView, side: int) -> tuple[dict[str, tuple[float, float]], int]:
+    """Where nodes stand, and the picture's height: linked ones by the pull of their links, the others in rows below."""
+    import networkx as nx
+
+    net: nx.Graph[str] = nx.Graph()
+    net.add_weighted_edges_from((e.a, e.b, e.weight) for e in graph.edges)
+    count = net.number_of_nodes()
+    if count >= _SPRING_BELOW:
+        spots = nx.forceatlas2_layout(net, max_iter=60, seed=7)
+    else:
+        spots = nx.spring_layout(net, seed=7, iterations=60, k=1.8 / max(1, count) ** 0.5)
+    reach = max((abs(c) for spot in spots.values() for c in spot), default=1.0) or 1.0
+    places = {key: ((x / reach + 1.1) / 2.2 * side, (y / reach + 1.1) / 2.2 * side) for key, (x, y) in spots.items()}
+    alone = [n.id for n in graph.nodes if n.id not in net]
+    columns = max(1, side // _CELL)
+    top = side if count else 0
+    for position, key in enumerate(alone):
+        places[key] = (_CELL * (position % columns + 0.5), top + _CELL * (position // columns + 0.4))
+    return places, top + _CELL * -(-len(alone) // columns) + (0 if count else _CELL // 2)
 
 
 def draw(graph: GraphView) -> str:
     """The graph as one SVG document; empty for an empty graph. The same graph gives the same picture."""
     if not graph.nodes:
         return ""
-    import networkx as nx
-
-    net: nx.Graph[str] = nx.Graph()
-    net.add_nodes_from(n.id for n in graph.nodes)
-    net.add_weighted_edges_from((e.a, e.b, e.weight) for e in graph.edges)
     side = int(240 + 90 * len(graph.nodes) ** 0.5)
-    spots = nx.spring_layout(net, seed=7, iterations=60, method="force", k=1.8 / len(graph.nodes) ** 0.5)
-    places = {key: ((x + 1.1) / 2.2 * side, (y + 1.1) / 2.2 * side) for key, (x, y) in spots.items()}
-    degrees = dict(net.degree())
+    places, height = _places(graph, side)
+    degrees = Counter(end for e in graph.edges for end in (e.a, e.b))
     labelled = {n.id for n in sorted(graph.nodes, key=lambda n: (n.hop, -degrees[n.id], n.id))[:_EDGE_LABELS_BELOW]}
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {side} {side}" role="img" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {side} {height}" role="img" '
         f'aria-label="{escape(graph.subject or "Knowledge graph")}" font-family="sans-serif" font-size="9">'
     ]
     for edge in graph.edges:

@@ -75,7 +75,8 @@ class Memory:
         tokens: Callable[[], str] = lambda: secrets.token_hex(8),
         neighbours: Callable[[], Sequence[Neighbour]] = tuple,
     ) -> None:
-        """``folder`` is the data folder's ``memory``; ``environment`` may hold the encryption key.
+        """``folder`` is the data folder's ``memory``; ``environment`` may hold the encryption key: plain files
+        are then encrypted at once.
 
         ``tokens`` makes undo tokens; ``neighbours`` tells the graph of sessions, skills and knowledge bases.
         """
@@ -83,6 +84,8 @@ class Memory:
         self.settings = settings
         self.clock = clock
         self.stores = Stores(folder, fs=fs, codec=codec_for(environment or {}))
+        if self.stores.unsealed():
+            self.stores.reseal()
         self._profile = ProfileBook(self.stores, clock)
         self._facts = FactBook(self.stores, clock, cap=settings.max_facts, names=self._user_names)
         self._learning = Learning(self.stores, clock)
@@ -400,6 +403,10 @@ class Memory:
         self.write_longterm()
         self._tell(MemoryChange(removed=tuple(f.id for f in weak), background=True))
         return Compaction(tuple(f.id for f in weak), tuple(removed))
+
+    def reseal(self) -> None:
+        """Encrypt every file with the present key: after one was set or changed. Raises :class:`OSError`."""
+        self.stores.reseal()
 
     def write_longterm(self) -> Path:
         """Write ``MEMORY.md`` from the facts (sealed when a key is set); left alone while files cannot be opened."""

@@ -17,8 +17,8 @@ _GENERIC = word_set(
     stop new project app check look see read get set put call open close move remove delete return print implement
     refactor improve review question answer thing way example please sure problem
     rodar teste codigo arquivo funcao classe metodo lista texto usar usuario adicionar corrigir erro fazer escrever
-    criar mudar explicar mostrar achar ajudar trabalhar viver morar precisar querer nome numero dado valor tipo novo projeto
-    ler abrir fechar mover remover melhorar revisar pergunta resposta coisa exemplo favor problema
+    criar mudar explicar mostrar achar ajudar trabalhar viver morar precisar querer nome numero dado valor tipo
+    novo projeto ler abrir fechar mover remover melhorar revisar pergunta resposta coisa exemplo favor problema
     """
 )
 """Words of nearly every request to a coding assistant: alone they match anything."""

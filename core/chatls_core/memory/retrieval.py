@@ -111,7 +111,7 @@ class Retriever:
                 if item is not None and (item := _in_time(now, item, window, as_of, past)) is not None:
                     items.append(item)
         elif window is None:
-            items = [*self._what_matters_most(now, limit, moment, project)]
+            return Recall(query, tuple(self._what_matters_most(now, limit, moment, project))[:limit], None, as_of)
         if window is not None and not any(i.kind == "episode" for i in items):
             items += _episodes_within(now, window)
         items = _newest_truth(items)

@@ -143,7 +143,7 @@ def read(text: str) -> Statement:
         changes=bool(words.UPDATE_MARKS.search(folded)),
         dated=_is_dated(tokens),
         directed=any(t in words.DIRECTED for t in tokens),
-        slots=tuple(_slots(folded)),
+        slots=tuple(_slots(folded, text)),
         frame=frame,
         kinds=kinds,
     )
@@ -251,7 +251,7 @@ _CLASS_VERB = re.compile(
 _CLAUSE_END = re.compile(r"[;.](?:\s|$)|\b(?:but|mas|over|rather|instead|not|nao|because|porque|since)\b")
 
 
-def _slots(folded: str) -> list[Slot]:
+def _slots(folded: str, text: str) -> list[Slot]:
     found: list[Slot] = []
     for name, pattern in _PATTERNS:
         match = pattern.search(folded)
@@ -271,7 +271,7 @@ def _slots(folded: str) -> list[Slot]:
             if any(t in words.ATTRIBUTES for t in tokens_of(match["who"])) and len(value) <= 3:
                 found.append(Slot(entity, "is", value))
         elif name == "is":
-            if _has_one_value(match["who"], match["value"]):
+            if _has_one_value(match["who"], match["value"], text):
                 found.append(Slot(entity, "state" if _STATE.fullmatch(match["value"]) else "is", value))
         elif name == "residence" and _is_group(match["who"]):
             continue  # a project that "moved to" something did not move house
@@ -288,13 +288,15 @@ def _entity(text: str) -> frozenset[str]:
     return frozenset(content(tokens_of(text))) - GROUP_STEMS
 
 
-def _has_one_value(subject: str, value: str) -> bool:
-    """Whether ``subject is value`` names a thing that has one value at a time."""
+def _has_one_value(subject: str, value: str, text: str) -> bool:
+    """Whether ``subject is value`` names a thing that has one value at a time: by the subject, or by an exact value."""
     tokens = tokens_of(subject)
     if any(t in words.ATTRIBUTES for t in tokens):
         return True
     exact = len(value.split()) == 1 and bool(re.search(r"[/\d_@:]|\.\w", value))
-    return exact and bool(content(tokens))
+    named = re.search(rf"\b{re.escape(value.split()[0])}", text, re.IGNORECASE)
+    proper = len(value.split()) <= 2 and named is not None and named[0][:1].isupper() and named.start() > 0
+    return (exact or proper) and bool(content(tokens))
 
 
 def _class_slots(folded: str) -> list[Slot]:

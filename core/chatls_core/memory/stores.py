@@ -26,7 +26,17 @@ from chatls_core.memory.records import (
     UndoEntry,
     Usage,
 )
-from chatls_core.store import PLAIN, REAL, Codec, FileSystem, JsonStore
+from chatls_core.store import (
+    PLAIN,
+    REAL,
+    Codec,
+    FileSystem,
+    JsonStore,
+    StoreReadOnlyError,
+    UnopenableError,
+    atomic_write_bytes,
+)
+from chatls_core.store.codec import SEALED_PREFIX
 
 logger = logging.getLogger(__name__)
 
@@ -214,6 +224,40 @@ class Stores:
             self.undo,
             self.compactor,
         )
+
+    def reseal(self) -> None:
+        """Dress every file by the present codec: after a key was set for the first time or changed.
+
+        Files that cannot be opened are left alone and logged. Raises :class:`OSError`.
+        """
+        for store in self.all():
+            try:
+                store.rewrite()
+            except StoreReadOnlyError as error:
+                logger.warning("Not sealed anew: %s", error)
+        for path in self._texts():
+            raw = self.fs.read(path)
+            try:
+                plain = self.codec.decode(path.name, raw)
+            except UnopenableError as error:
+                logger.warning("Not sealed anew: %s", error)
+                continue
+            atomic_write_bytes(path, self.codec.encode(path.name, plain), fs=self.fs)
+
+    def unsealed(self) -> bool:
+        """Whether a file is still in plain text though a key is set."""
+        if self.codec is PLAIN:
+            return False
+        paths = [s.path for s in self.all() if s.signature is not None]
+        return any(
+            not self.fs.read(p, 0, len(SEALED_PREFIX)).startswith(SEALED_PREFIX) for p in (*paths, *self._texts())
+        )
+
+    def _texts(self) -> list[Path]:
+        """``MEMORY.md``, its backups, notes and digests."""
+        folders = [p for p in self.fs.list(self.folder) if p.name.isdigit() or p.name in ("weekly", "monthly")]
+        inside = [f for folder in folders for f in self.fs.list(folder) if f.suffix == ".md"]
+        return [p for p in self.fs.list(self.folder) if p.name.startswith("MEMORY.md")] + inside
 
     def problems(self) -> tuple[str, ...]:
         """What cannot be opened right now, in sentences."""

@@ -59,9 +59,6 @@ class FileSystem(Protocol):
     def replace(self, source: Path, target: Path) -> None:
         """Rename over ``target``, atomically, and bring the folder's entry to the disk."""
 
-    def copy(self, source: Path, target: Path) -> None:
-        """Write the bytes of ``source`` to ``target``, which must not exist yet."""
-
     def delete(self, path: Path) -> None:
         """Remove a file; no error when it is gone already."""
 
@@ -114,10 +111,6 @@ class RealFileSystem:
         """See :meth:`FileSystem.replace`."""
         source.replace(target)
         _sync_folder(target.parent)
-
-    def copy(self, source: Path, target: Path) -> None:
-        """See :meth:`FileSystem.copy`."""
-        self.create(target, self.read(source), FILE_MODE)
 
     def delete(self, path: Path) -> None:
         """See :meth:`FileSystem.delete`."""

@@ -58,7 +58,7 @@ class JsonStore(Generic[T]):
     ) -> None:
         self.path = path
         self._adapter = adapter
-        self._empty = empty
+        self._nothing = empty()
         self._merge = merge
         self._salvage = salvage
         self._fs = fs
@@ -124,6 +124,20 @@ class JsonStore(Generic[T]):
                     self._write(new)
                 return result
 
+    def rewrite(self) -> None:
+        """Write the file anew as it is, so that it is dressed by the present codec; nothing when there is none.
+
+        Raises as :meth:`update` does.
+        """
+        with self._guard:
+            if self.signature is None:
+                return
+            with self._fs.lock(self.path.with_name(self.path.name + ".lock"), self._lock_timeout):
+                current = self._load(quarantine=True)
+                if self._problem:
+                    raise StoreReadOnlyError(self._problem)
+                self._write(current)
+
     def _write(self, new: T) -> None:
         """Write ``new``, merging in what a program without our lock wrote meanwhile."""
         for _ in range(_RACES):
@@ -151,7 +165,7 @@ class JsonStore(Generic[T]):
             if signature is None:
                 self._problem = ""
                 self._signature = None
-                self._value = self._empty()
+                self._value = self._nothing
                 return self._value
             if signature == self._signature and self._value is not None and not self._problem:
                 return self._value
@@ -168,7 +182,7 @@ class JsonStore(Generic[T]):
             return self._fallback()
         self._problem = ""
         try:
-            value = self._adapter.validate_json(plain) if plain.strip(b" \t\r\n\0") else self._empty()
+            value = self._adapter.validate_json(plain) if plain.strip(b" \t\r\n\0") else self._nothing
         except ValidationError as error:
             if not quarantine:
                 raise _CorruptError from error
@@ -181,11 +195,14 @@ class JsonStore(Generic[T]):
         """Keep the damaged file as ``.corrupt`` and go on with what can be saved (spec/memory.md §3.2)."""
         saved = self._saved_from(plain)
         keep = self._corrupt_name()
-        if saved is None:
+        if saved is None and self._codec is PLAIN:
             self._fs.replace(self.path, keep)
             self._signature = None
         else:
-            self._fs.copy(self.path, keep)
+            # A sealed store's damaged bytes are sealed too, whatever they were.
+            self._fs.create(keep, self._codec.encode(keep.name, plain), self._mode)
+            if saved is None:
+                self._fs.delete(self.path)
             self._signature = self._fs.signature(self.path)
         first = error.errors(include_input=False, include_url=False)[0]
         logger.warning("%s does not parse (%s); the original is kept as %s", self.path, first["msg"], keep.name)
@@ -193,7 +210,7 @@ class JsonStore(Generic[T]):
         if saved is not None and self._value is not None:
             value = self._merge(saved, self._value)
         self._value = value
-        if value != self._empty() or saved is not None:
+        if value != self._nothing or saved is not None:
             self._write(value)
         return value
 
@@ -215,7 +232,7 @@ class JsonStore(Generic[T]):
         return candidate
 
     def _fallback(self) -> T:
-        return self._value if self._value is not None else self._empty()
+        return self._value if self._value is not None else self._nothing
 
 
 class _CorruptError(Exception):

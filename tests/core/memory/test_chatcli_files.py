@@ -1,0 +1,189 @@
+"""A ChatCLI user's folder opens here, changes here, and stays readable there (spec/memory.md §3-§7)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chatls_core.memory import Memory
+from tests.core.memory.conftest import USER, MakeMemory, SetClock, contents
+
+INDEX = [
+    {
+        "id": "5f0f4c1d1f0d9a6a2b1c0d3e",
+        "content": "Service mesh is Linkerd",
+        "category": "architecture",
+        "tags": ["kubernetes"],
+        "created_at": "2026-02-03T10:11:12.123456789-03:00",
+        "last_accessed": "2026-05-01T08:00:00Z",
+        "access_count": 4,
+        "score": 2.5,
+        "source_project": "/home/ana/mesh",
+        "confidence": 0.65,
+        "provenance": "extraction",
+        "future_field": {"kept": [1, 2, 3]},
+    },
+    {
+        "id": "aaaaaaaaaaaaaaaaaaaaaaaa",
+        "content": "Uses gofumpt",
+        "category": "pattern",
+        "created_at": "2026-01-01T00:00:00Z",
+        "last_accessed": "2026-01-01T00:00:00Z",
+        "access_count": 1,
+        "score": 0.4,
+        "tags": None,
+    },
+    {
+        "id": "bbbbbbbbbbbbbbbbbbbbbbbb",
+        "content": "Forgotten long ago",
+        "category": "general",
+        "created_at": "2026-01-01T00:00:00Z",
+        "last_accessed": "2026-01-01T00:00:00Z",
+        "access_count": 1,
+        "score": 0.4,
+    },
+]
+TOMBSTONES = {"bbbbbbbbbbbbbbbbbbbbbbbb": "2026-05-20T09:00:00Z"}
+PROFILE = {
+    "name": "Ana",
+    "skills": ["Go", "Rust"],
+    "goals": None,
+    "milestones": [{"date": "2026-03-01T00:00:00Z", "text": "First release"}],
+    "stances": [{"position": "small PRs", "reason": "review", "updated_at": "2026-03-01T00:00:00Z"}],
+    "environment": {"os": "linux"},
+    "preferences": {"GitHub": "ana"},
+    "top_commands": {},
+    "field_meta": {"name": {"source": "user", "updated_at": "2026-05-01T00:00:00Z", "extra": 1}},
+    "last_updated": "2026-05-01T00:00:00Z",
+    "mood": "fine",
+}
+TOPICS = [{"name": "Service mesh", "mentions": 3, "first_seen": "2026-01-01T00:00:00Z",
+           "last_seen": "2026-05-01T00:00:00Z", "zone": "x"}]  # fmt: skip
+PROJECTS = [{"name": "mesh", "path": "/home/ana/mesh", "status": "active", "technologies": ["Go"],
+             "last_active": "2026-05-01T00:00:00Z", "priority": 0, "metadata": {"a": "b"}}]  # fmt: skip
+EPISODES = [{"id": "ep_1", "date": "2026-04-10T00:00:00Z", "project": "/home/ana/mesh", "summary": "Rolled out mTLS",
+             "source": "extraction", "created_at": "2026-04-10T00:00:00Z", "weather": "sunny"}]  # fmt: skip
+USAGE = {"session_count": 2, "total_messages": 9, "avg_session_secs": 60.5, "hour_distribution": [0] * 24,
+         "command_frequency": None, "feature_usage": {"chat": 4}, "last_session": "0001-01-01T00:00:00Z"}  # fmt: skip
+
+FILES: dict[str, Any] = {
+    "memory_index.json": INDEX,
+    "memory_tombstones.json": TOMBSTONES,
+    "user_profile.json": PROFILE,
+    "topics.json": TOPICS,
+    "projects.json": PROJECTS,
+    "episodes.json": EPISODES,
+    "usage_stats.json": USAGE,
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    path = tmp_path / "memory"
+    path.mkdir()
+    for name, tree in FILES.items():
+        (path / name).write_text(json.dumps(tree, indent=2))
+    return path
+
+
+def read(folder: Path, name: str) -> Any:
+    return json.loads((folder / name).read_text())
+
+
+def test_everything_is_there(folder: Path, memory: Memory) -> None:
+    assert contents(memory) == ["Service mesh is Linkerd", "Uses gofumpt"]
+    assert {f.key: f.value for f in memory.profile().fields}["GitHub"] == "ana"
+    assert [t.name for t in memory.topics().topics] == ["Service mesh"]
+    assert [p.name for p in memory.projects().projects] == ["mesh"]
+    assert [e.summary for e in memory.timeline().episodes] == ["Rolled out mTLS"]
+    assert memory.stats().messages == 9
+    assert memory.stats().problems == ()
+
+
+def test_reading_changes_no_file(folder: Path, memory: Memory) -> None:
+    before = {p.name: p.read_bytes() for p in folder.iterdir()}
+    memory.recall("service mesh")
+    memory.auto_recall("which service mesh?")
+    _ = (memory.index_digest(), memory.facts(), memory.profile(), memory.stats(), memory.graph())
+    assert {p.name: p.read_bytes() for p in folder.iterdir()} == before
+
+
+def test_unknown_fields_survive_every_kind_of_write(folder: Path, memory: Memory, clock: SetClock) -> None:
+    memory.remember("Alerts go to the on-call phone", source=USER)
+    memory.profile({"skills": "SQL"}, source=USER)
+    memory.record_topics({"Service mesh": "mTLS"}, source=USER)
+    memory.record_project({"name": "mesh", "technologies": "Rust"}, source=USER)
+    memory.record_episode("Tuned retries", source=USER)
+    memory.record_use(messages=1, feature="chat", hour=3)
+    by_id = {f["id"]: f for f in read(folder, "memory_index.json")}
+    assert by_id[INDEX[0]["id"]]["future_field"] == {"kept": [1, 2, 3]}
+    assert read(folder, "user_profile.json")["mood"] == "fine"
+    assert read(folder, "user_profile.json")["field_meta"]["name"]["extra"] == 1
+    assert read(folder, "topics.json")[0]["zone"] == "x"
+    assert read(folder, "projects.json")[0]["metadata"] == {"a": "b"}
+    assert read(folder, "episodes.json")[0]["weather"] == "sunny"
+
+
+def test_what_we_write_follows_chatclis_rules(folder: Path, memory: Memory, clock: SetClock) -> None:
+    added = memory.remember("Alerts go to the on-call phone", source=USER)
+    facts = read(folder, "memory_index.json")
+    assert isinstance(facts, list)
+    assert [f["score"] for f in facts] == sorted((f["score"] for f in facts), reverse=True)
+    new = next(f for f in facts if f["id"] == added.id)
+    known = {"id", "content", "category", "tags", "created_at", "last_accessed", "access_count", "score", "source",
+             "source_project", "confidence", "provenance"}  # fmt: skip
+    assert set(new) == known
+    assert new["created_at"].endswith("Z")
+    assert (new["confidence"], new["provenance"], new["access_count"]) == (0.9, "user", 1)
+    assert INDEX[2]["id"] not in {f["id"] for f in facts}
+
+
+def test_a_superseded_fact_is_tombstoned_for_the_other_program(folder: Path, memory: Memory) -> None:
+    memory.remember("Service mesh is Istio", source=USER)
+    assert INDEX[0]["id"] in read(folder, "memory_tombstones.json")
+    assert INDEX[0]["id"] not in {f["id"] for f in read(folder, "memory_index.json")}
+
+
+def test_a_fact_the_other_program_adds_is_seen_and_kept(folder: Path, memory: Memory) -> None:
+    contents(memory)
+    facts = read(folder, "memory_index.json")
+    facts.append({**INDEX[1], "id": "cccccccccccccccccccccccc", "content": "Nightly backups to tape"})
+    (folder / "memory_index.json").write_text(json.dumps(facts))
+    memory.remember("Alerts go to the on-call phone", source=USER)
+    assert "Nightly backups to tape" in contents(memory)
+
+
+def test_a_hand_edited_list_with_one_bad_record_keeps_the_others(folder: Path, make: MakeMemory) -> None:
+    facts = read(folder, "memory_index.json")
+    facts[0]["created_at"] = "last spring"
+    facts.append("not a record")
+    text = json.dumps(facts)
+    (folder / "memory_index.json").write_text(text)
+    assert contents(make()) == ["Service mesh is Linkerd", "Uses gofumpt"]
+    assert (folder / "memory_index.json.corrupt").read_text() == text
+
+
+def test_a_fact_without_id_gets_one_and_a_doubled_one_is_one(folder: Path, make: MakeMemory) -> None:
+    facts = [{"content": "Written by hand"}, INDEX[1], INDEX[1]]
+    (folder / "memory_index.json").write_text(json.dumps(facts))
+    page = make().facts()
+    assert page.total == 2
+    assert all(f.id for f in page.facts)
+
+
+def test_topics_follow_facts(folder: Path, memory: Memory) -> None:
+    memory.record_topics({"Service mesh": ""}, source=USER)
+    assert read(folder, "topics.json")[0]["related_fact_ids"] == [INDEX[0]["id"]]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_an_empty_or_null_file_reads_as_nothing(folder: Path, make: MakeMemory, name: str) -> None:
+    for text in ("", "null" if name != "user_profile.json" and name != "usage_stats.json" else "{}"):
+        (folder / name).write_text(text)
+        memory = make()
+        assert memory.stats().problems == ()
+        memory.remember("Alerts go to the on-call phone", source=USER)
+        assert "Alerts go to the on-call phone" in contents(memory)

@@ -1,0 +1,235 @@
+"""What a person sees: timeline, notes, files, numbers, graph, export and import, each readable as Markdown."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from chatls_core.memory import Memory, Source, TransferError
+from chatls_core.memory.graph import Neighbour
+from tests.core.memory.conftest import EXTRACTED, USER, MakeMemory, SetClock, contents
+
+
+@pytest.fixture
+def worked(memory: Memory) -> Memory:
+    for day, summary in ((3, "Fixed the login bug"), (14, "Added search"), (28, "Removed the login banner")):
+        memory.record_episode(
+            summary, outcome="merged", refs=["a.go"], project="/src/atlas", date=datetime(2026, 4, day, tzinfo=UTC),
+            source=EXTRACTED,
+        )  # fmt: skip
+    memory.record_episode("Fixed the login page", date=datetime(2026, 5, 20, tzinfo=UTC), source=EXTRACTED)
+    return memory
+
+
+def summaries(memory: Memory, *args: object, **options: object) -> list[str]:
+    return [e.summary for e in memory.timeline(*args, **options).episodes]  # type: ignore[arg-type]  # as the test says
+
+
+def test_the_timeline_is_in_order_of_time(worked: Memory) -> None:
+    assert summaries(worked) == [
+        "Fixed the login bug", "Added search", "Removed the login banner", "Fixed the login page",
+    ]  # fmt: skip
+    assert "- 2026-04-03 [atlas] Fixed the login bug — merged (refs: a.go)" in worked.timeline().markdown
+
+
+def test_the_timeline_is_searched_by_words_and_project(worked: Memory) -> None:
+    assert summaries(worked, "search") == ["Added search"]
+    assert summaries(worked, project="ATLAS", limit=2) == ["Added search", "Removed the login banner"]
+    assert summaries(worked, "kubernetes") == []
+
+
+def test_the_timeline_takes_times_as_datetimes(worked: Memory) -> None:
+    start, end = datetime(2026, 4, 10, tzinfo=UTC), datetime(2026, 5, 1, tzinfo=UTC)
+    assert summaries(worked, start=start, end=end) == ["Added search", "Removed the login banner"]
+
+
+def test_the_timeline_understands_words_for_times(worked: Memory, clock: SetClock) -> None:
+    assert summaries(worked, "login in April 2026") == ["Fixed the login bug", "Removed the login banner"]
+    assert summaries(worked, start="May 2026") == ["Fixed the login page"]
+    assert summaries(worked, end="April 2026", limit=1) == ["Removed the login banner"]
+    with pytest.raises(ValueError, match="names no time"):
+        worked.timeline(start="whenever")
+
+
+def test_an_episode_recorded_again_is_filled_not_doubled(memory: Memory) -> None:
+    day = datetime(2026, 4, 3, tzinfo=UTC)
+    memory.record_episode("Fixed it", date=day, source=EXTRACTED)
+    memory.record_episode("fixed  it", outcome="merged", refs=["b.go"], date=day, source=EXTRACTED)
+    episodes = memory.timeline().episodes
+    assert [(e.outcome, e.refs) for e in episodes] == [("merged", ("b.go",))]
+
+
+def test_notes_are_appended_and_found_by_day(memory: Memory, clock: SetClock) -> None:
+    memory.note("First", time=datetime(2026, 5, 31, 9, 5, tzinfo=UTC))
+    memory.note("Second", time=datetime(2026, 5, 31, 18, 0, tzinfo=UTC))
+    assert (memory.folder / "202605" / "20260531.md").read_text() == "\n## 09:05\n\nFirst\n\n## 18:00\n\nSecond\n"
+    assert "Second" in memory.daily("31/05/2026").text
+    assert "no note" in memory.daily("2020-01-01").text
+    with pytest.raises(ValueError, match="no date"):
+        memory.daily("someday")
+    assert "[MEMORY CONTEXT — loaded from 2026-05-31]" in memory.load("20260531").text
+
+
+def test_old_notes_are_cleaned_up(memory: Memory, clock: SetClock) -> None:
+    memory.note("Old", time=datetime(2026, 4, 1, tzinfo=UTC))
+    memory.note("New", time=clock.now)
+    assert memory.compact().notes_removed == ("2026-04-01",)
+    assert "New" in memory.daily("2026-06-01").text
+
+
+def test_longterm_stays_in_its_size_and_says_that_more_is_stored(make: MakeMemory) -> None:
+    memory = make(max_size=200)
+    for name in ("alpha", "beta", "gamma", "delta", "epsilon", "zeta"):
+        memory.remember(f"The {name} service handles {name} events ção", source=USER)
+    text = memory.longterm().text
+    assert len(text.encode()) <= 200
+    assert "more facts are stored" in text
+
+
+def test_topics_and_projects_grow(memory: Memory, clock: SetClock) -> None:
+    memory.record_topics({"Caching": "LRU", "  - CI *": ""}, source=EXTRACTED)
+    clock.forward(days=1)
+    memory.record_topics({"caching": "Two levels"}, source=EXTRACTED)
+    topics = {t.name: t for t in memory.topics().topics}
+    assert set(topics) == {"Caching", "CI"}
+    assert (topics["Caching"].mentions, topics["Caching"].summary) == (2, "Two levels")
+    memory.record_project(
+        {"project_name": "Atlas", "project_status": "pausado", "technologies": "Go; SQL"}, source=USER
+    )
+    memory.record_project({"name": "atlas", "technologies": "go, Rust"}, source=USER)
+    (project,) = memory.projects().projects
+    assert (project.name, project.status, project.technologies) == ("atlas", "paused", ("Go", "SQL", "Rust"))
+
+
+def test_every_view_reads_well_when_nothing_is_there(memory: Memory) -> None:
+    views = (
+        memory.facts(), memory.facts("gotcha"), memory.profile(), memory.timeline(), memory.topics(),
+        memory.projects(), memory.stats(), memory.longterm(), memory.list(), memory.daily(), memory.map(),
+        memory.neighbors("x"), memory.graph(), memory.recall("anything"), memory.forget("anything"),
+        memory.undo("no-such-token"),
+    )  # fmt: skip
+    for view in views:
+        assert view.markdown.strip()
+
+
+@pytest.fixture
+def linked(make: MakeMemory, clock: SetClock) -> Memory:
+    memory = make(neighbours=lambda: (Neighbour("session", "s-1", "Atlas planning", day=clock.now.date()),))
+    memory.record_project({"name": "atlas", "path": "/src/atlas", "technologies": "Go"}, source=USER)
+    memory.remember("Atlas indexes documents with [[Caching]]", scope="/src/atlas", source=USER)
+    memory.record_episode("Sped up indexing", project="/src/atlas", source=USER)
+    memory.record_topics({"Caching": "LRU", "documents": ""}, source=USER)
+    memory.profile({"name": "Ana", "skills": "Go"}, source=USER)
+    return memory
+
+
+def test_things_that_belong_together_are_linked(linked: Memory) -> None:
+    near = {n.title for n in linked.neighbors("atlas", hops=1).nodes}
+    assert {"atlas", "Atlas planning", "2026-06-01 Sped up indexing"} <= near
+    links = {frozenset((e.a.split(":")[0], e.b.split(":")[0])) for e in linked.graph().edges}
+    assert {frozenset(p) for p in (("fact", "project"), ("topic", "fact"), ("episode", "project"))} <= links
+
+
+def test_the_map_counts_and_names_hubs(linked: Memory) -> None:
+    text = linked.map().text
+    assert text.startswith("Knowledge graph: ")
+    assert "project 1" in text
+    assert "atlas" in text.split("Hubs:")[1]
+
+
+def test_the_picture_is_svg_with_every_node_and_escaped_text(linked: Memory) -> None:
+    linked.remember('Angle <brackets> & "quotes" in titles', source=USER)
+    view = linked.graph()
+    tree = ET.fromstring(view.svg)
+    titles = [t.text or "" for t in tree.iter("{http://www.w3.org/2000/svg}title")]
+    assert len(titles) == len(view.nodes)
+    assert any("<brackets>" in t for t in titles)
+    assert linked.graph().svg == view.svg
+
+
+def test_five_hundred_nodes_are_drawn(make: MakeMemory) -> None:
+    memory = make(max_facts=1000)
+    memory.import_(_many_facts(memory.folder.parent / "many.jsonl", 520))
+    view = memory.graph()
+    assert len(view.nodes) == 500
+    assert view.total_nodes > 500
+
+
+def _many_facts(path: Path, count: int) -> Path:
+    lines = [{"kind": "header", "schema_version": 1}]
+    lines += [{"kind": "fact", "content": f"Unit {n:03d} guards door {n:03d} at gate {n % 7}"} for n in range(count)]
+    path.write_text("\n".join(json.dumps(line) for line in lines))
+    return path
+
+
+def test_an_export_is_private_and_comes_back_whole(linked: Memory, make: MakeMemory, tmp_path: Path) -> None:
+    linked.remember("Deploy branch is main", source=USER)
+    linked.remember("Deploy branch is release", source=USER)
+    path = tmp_path / "out" / "memory.jsonl"
+    linked.export(path)
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert json.loads(path.read_text().splitlines()[0])["kind"] == "header"
+    other = make("elsewhere")
+    other.import_(path)
+    assert contents(other) == contents(linked)
+    assert other.profile().markdown == linked.profile().markdown
+    assert other.timeline().markdown == linked.timeline().markdown
+    assert "Deploy branch is main" in other.why(other.recall("deploy branch").items[0].id).markdown
+    assert other.import_(path).counts["fact"] == 0
+
+
+def test_an_import_deletes_nothing_and_respects_what_was_forgotten(
+    memory: Memory, tmp_path: Path, clock: SetClock
+) -> None:
+    memory.remember("Printer is on floor 3", source=USER)
+    memory.export(tmp_path / "a.jsonl")
+    clock.forward(seconds=5)
+    memory.forget("printer")
+    memory.remember("Lint runs first", source=USER)
+    memory.import_(tmp_path / "a.jsonl")
+    assert contents(memory) == ["Lint runs first"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "reason"),
+    [
+        (['{"kind": "header", "schema_version": 99}', '{"kind": "fact", "content": "x y"}'], "newer version"),
+        (["enc:Y2hhdGxzLXNlYWxlZDoxOkFBQUE="], "encrypted"),
+    ],
+)
+def test_an_import_that_cannot_be_read_is_refused_whole(
+    memory: Memory, tmp_path: Path, lines: list[str], reason: str
+) -> None:
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    with pytest.raises(TransferError, match=reason):
+        memory.import_(tmp_path / "a.jsonl")
+    assert contents(memory) == []
+
+
+def test_bad_lines_of_an_import_are_counted_and_the_rest_is_taken(memory: Memory, tmp_path: Path) -> None:
+    lines = ['{"kind": "header"}', "not json", '{"kind": "fact", "content": "  "}',
+             '{"kind": "fact", "content": "Lint runs first", "category": "weird", "confidence": 7}']  # fmt: skip
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    result = memory.import_(tmp_path / "a.jsonl")
+    assert (result.counts["fact"], result.skipped) == (1, 2)
+    (fact,) = memory.facts().facts
+    assert (fact.category, fact.confidence) == ("general", 1.0)
+
+
+def test_the_board_shows_in_the_card(memory: Memory) -> None:
+    board = {"schema_version": 1, "cards": [{"id": "card-1", "title": "Ship v2", "column": "doing"}]}
+    memory.folder.mkdir(parents=True)
+    (memory.folder.parent / "board.json").write_text(json.dumps(board))
+    assert '1 task(s) in progress on the board: "Ship v2"' in memory.card()
+    assert any(n.kind == "card" for n in memory.graph().nodes)
+
+
+def test_the_source_is_shown_where_a_fact_is_shown(memory: Memory) -> None:
+    fact = memory.remember("Lint runs first", source=Source("user", "planning", "m7"))
+    for text in (memory.facts().markdown, memory.why(fact.id).markdown, memory.recall("lint").markdown):
+        assert "session planning" in text
+        assert "m7" in text
