@@ -1,8 +1,8 @@
 """How fast saved conversations are found, saved and replayed, at the sizes a heavy user reaches.
 
 Run: ``python -m tests.bench.sessions_bench [--sessions 10000] [--messages 12]``. Prints milliseconds of processor time,
-with reading one session's file beside them as the base. The corpus is made up with a fixed seed: words by Zipf's law, so
-that common words are as common as in real text. Questions are made of words below the fifty most common ones, which
+with reading one session's file beside them as the base. The corpus is made up with a fixed seed: words by Zipf's law,
+so that common words are as common as in real text. Questions are made of words below the fifty most common ones, which
 stand for the stop words a real question loses.
 """
 

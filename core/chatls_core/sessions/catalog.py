@@ -130,8 +130,8 @@ class Catalog:
                 " messages = excluded.messages, named = excluded.named, signature = excluded.signature, indexed = 0",
                 (
                     summary.name,
-                    summary.id,
-                    summary.title,
+                    _sound(summary.id),
+                    _sound(summary.title),
                     _stamp(summary.created),
                     _stamp(summary.updated),
                     summary.messages,
@@ -153,7 +153,7 @@ class Catalog:
     def name_of(self, session_id: str) -> str | None:
         """The name under which the session with this id is saved."""
         with self._reading() as db:
-            found = db.execute("SELECT name FROM session WHERE id = ? ORDER BY row", (session_id,)).fetchone()
+            found = db.execute("SELECT name FROM session WHERE id = ? ORDER BY row", (_sound(session_id),)).fetchone()
         return cast("str", found[0]) if found else None
 
     def page(self, limit: int, offset: int = 0) -> tuple[list[SessionSummary], int]:
@@ -205,7 +205,7 @@ class Catalog:
                 return
             (session,) = found
             known = dict(db.execute("SELECT key, row FROM passage WHERE session = ?", (session,)))
-            wanted = {p.key: (place, p) for place, p in enumerate(passages)}
+            wanted = {_sound(p.key): (place, p) for place, p in enumerate(passages)}
             gone = [(row,) for key, row in known.items() if key not in wanted]
             db.executemany("DELETE FROM words WHERE rowid = ?", gone)
             db.executemany("DELETE FROM passage WHERE row = ?", gone)
@@ -220,10 +220,10 @@ class Catalog:
                         session,
                         place,
                         key,
-                        passage.message_id,
+                        _sound(passage.message_id),
                         passage.source,
                         _stamp(passage.time),
-                        passage.text.encode("utf-8", "replace").decode(),
+                        _sound(passage.text),
                         len(terms),
                     ),
                 )
@@ -375,7 +375,12 @@ def _remove(path: Path) -> None:
 def _terms_of(passage: SessionPassage) -> list[str]:
     """The passage's terms and its date's."""
     date = f"{passage.time:%Y-%m-%d %B %Y}" if passage.time else ""
-    return tokenizer.terms(passage.text.encode("utf-8", "replace").decode()) + tokenizer.terms(date, "en")
+    return tokenizer.terms(_sound(passage.text)) + tokenizer.terms(date, "en")
+
+
+def _sound(text: str) -> str:
+    """The text without halves of characters, which SQLite cannot hold."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _summary(row: tuple[str, str, str, float | None, float | None, int, int]) -> SessionSummary:

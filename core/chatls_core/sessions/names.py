@@ -34,7 +34,8 @@ def from_id(session_id: str) -> str:
     if is_valid(session_id) and len(session_id) <= _LONGEST:
         return session_id
     digest = hashlib.sha256(session_id.encode("utf-8", "surrogatepass")).hexdigest()[:10]
-    return f"{_slug(session_id)[:60].rstrip('-.') or 'session'}-{digest}"
+    name = f"{_slug(session_id)[:60].rstrip('-.') or 'session'}-{digest}"
+    return name if is_valid(name) else f"session-{name}"
 
 
 def from_person(wanted: str) -> str:

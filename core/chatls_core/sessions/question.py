@@ -69,6 +69,7 @@ def understand(text: str, now: datetime) -> Question:
 
     ``"quoted words"`` must stand so in the conversation, ``-word`` or ``-"quoted words"`` must not.
     """
+    text = text.encode("utf-8", "replace").decode()
     phrases = tuple(tokenizer.fold(p) for sign, p in _PHRASE.findall(text) if not sign)
     left_out = tuple(tokenizer.fold(p) for sign, p in _PHRASE.findall(text) if sign)
     rest = _PHRASE.sub(lambda m: " " if m[1] else f" {m[2]} ", text)

@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from chatls_core.config import Sessions
-from chatls_core.llm.messages import Message, TextPart
 from chatls_core.sessions import SessionError, SessionStore
-
-START = datetime(2026, 3, 14, 9, 26, tzinfo=UTC)
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = START
-
-    def __call__(self) -> datetime:
-        self.now += timedelta(seconds=1)
-        return self.now
+from chatls_core.store.file_system import RealFileSystem
+from tests.core.sessions.helpers import START, Clock, assistant, open_store, saved, texts, user
 
 
 @pytest.fixture
@@ -32,22 +25,6 @@ def clock() -> Clock:
 @pytest.fixture
 def store(tmp_path: Path, clock: Clock) -> SessionStore:
     return open_store(tmp_path, clock)
-
-
-def open_store(folder: Path, clock: Clock, **settings: object) -> SessionStore:
-    return SessionStore(folder / "sessions", clock=clock, settings=Sessions(**settings))
-
-
-def user(text: str) -> Message:
-    return Message("user", (TextPart(text),))
-
-
-def assistant(text: str) -> Message:
-    return Message("assistant", (TextPart(text),))
-
-
-def texts(messages: list[Message]) -> list[str]:
-    return [m.text for m in messages]
 
 
 def test_a_saved_conversation_is_there_after_a_restart(store: SessionStore, tmp_path: Path, clock: Clock) -> None:
@@ -157,3 +134,230 @@ def test_two_windows_on_one_conversation_lose_nothing(tmp_path: Path, clock: Clo
     assert one.refresh(first)
     assert texts(first.messages) == saved
     assert first.system == ()
+
+
+def test_old_split_histories_become_one_and_copies_are_kept_once(store: SessionStore, tmp_path: Path) -> None:
+    folder = tmp_path / "sessions"
+    folder.mkdir()
+    chat = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
+    (folder / "old.json").write_text(
+        json.dumps(
+            {
+                "version": 2,
+                "chat_history": chat,
+                "agent_history": [*chat, {"role": "user", "content": "list files"}],
+                "coder_history": [{"role": "user", "content": "fix it"}],
+                "shared_memory": None,
+            }
+        )
+    )
+    (folder / "older.json").write_text(json.dumps(chat))
+    conversation = store.load("old")
+    assert texts(conversation.messages) == ["hi", "hello", "list files", "fix it"]
+    assert texts(store.load("older").messages) == ["hi", "hello"]
+    conversation.messages.append(assistant("fixed"))
+    store.save(conversation)
+    tree = json.loads((folder / "old.json").read_text())
+    assert [e["content"] for e in tree["chat_history"]] == ["hi", "hello", "list files", "fix it", "fixed"]
+    assert "agent_history" not in tree and "coder_history" not in tree
+
+
+def test_json_that_is_no_session_is_neither_listed_nor_touched(store: SessionStore, tmp_path: Path) -> None:
+    folder = tmp_path / "sessions"
+    folder.mkdir()
+    (folder / "notes.json").write_text('{"shopping": ["milk"]}')
+    assert store.list().total == 0
+    with pytest.raises(SessionError):
+        store.load("notes")
+    assert (folder / "notes.json").read_text() == '{"shopping": ["milk"]}'
+
+
+def test_times_come_from_the_conversation_never_from_the_file(tmp_path: Path, clock: Clock) -> None:
+    store = open_store(tmp_path, clock)
+    long_ago = datetime(2024, 2, 3, 10, tzinfo=UTC)
+    saved(store, user("old question", long_ago), session_id="old")
+    saved(store, user("new question"), session_id="new")
+    folder = tmp_path / "sessions"
+    chatcli = {"version": 2, "chat_history": [{"role": "user", "content": "undated"}]}
+    (folder / "plain.json").write_text(json.dumps(chatcli))
+    (folder / "autosave-20230405-060708.json").write_text(json.dumps(chatcli))
+    for path in folder.glob("*.json"):
+        os.utime(path, (1_900_000_000, 1_900_000_000))
+    listed = {s.name: s.updated for s in open_store(tmp_path, clock).list().sessions}
+    assert list(listed) == ["new", "old", "autosave-20230405-060708", "plain"]
+    assert listed["old"] == long_ago
+    assert listed["autosave-20230405-060708"] == datetime(2023, 4, 5, 6, 7, 8, tzinfo=UTC)
+    assert listed["plain"] is None
+
+
+def test_a_list_has_pages_and_follows_other_programs(store: SessionStore, tmp_path: Path, clock: Clock) -> None:
+    for number in range(5):
+        saved(store, user(f"question {number}"), session_id=f"s{number}")
+    page = store.list(limit=2, offset=1)
+    assert ([s.name for s in page.sessions], page.total) == (["s3", "s2"], 5)
+    (tmp_path / "sessions" / "s3.json").unlink()
+    other = open_store(tmp_path, clock)
+    saved(other, user("from elsewhere"), session_id="other")
+    assert [s.title for s in store.list(limit=2).sessions] == ["from elsewhere", "question 4"]
+
+
+def test_nothing_is_saved_with_autosave_off_unless_asked_or_named(tmp_path: Path, clock: Clock) -> None:
+    store = open_store(tmp_path, clock, autosave=False)
+    conversation = saved(store, user("secret"))
+    assert store.list().total == 0
+    store.save(conversation, explicit=True)
+    saved(store, user("kept"), name="My notes")
+    assert {s.name for s in store.list().sessions} == {conversation.name, "My-notes"}
+
+
+def test_a_renamed_session_keeps_its_id_and_its_running_conversation(store: SessionStore, tmp_path: Path) -> None:
+    live = saved(store, user("hello"), session_id="window-1")
+    saved(store, user("other"), name="taken")
+    summary = store.rename("window-1", "Migração do banco")
+    assert (summary.id, summary.name, summary.title) == ("window-1", "Migracao-do-banco", "Migração do banco")
+    live.messages.append(assistant("still here"))
+    store.save(replace(live, messages=list(live.messages)))
+    assert sorted(p.name for p in (tmp_path / "sessions").glob("*.json")) == ["Migracao-do-banco.json", "taken.json"]
+    for key in ("window-1", "Migracao-do-banco"):
+        assert texts(store.load(key).messages) == ["hello", "still here"]
+    with pytest.raises(SessionError, match="exists already"):
+        store.rename("window-1", "taken")
+    with pytest.raises(SessionError, match="no letter"):
+        store.rename("window-1", "…/..")
+
+
+def test_a_rename_in_another_window_is_followed(tmp_path: Path, clock: Clock) -> None:
+    one, two = open_store(tmp_path, clock), open_store(tmp_path, clock)
+    live = saved(one, user("hello"), session_id="shared")
+    two.rename("shared", "new-name")
+    live.messages.append(assistant("on"))
+    one.save(live)
+    assert [p.name for p in (tmp_path / "sessions").glob("*.json")] == ["new-name.json"]
+    assert texts(two.load("shared").messages) == ["hello", "on"]
+
+
+def test_a_fork_goes_its_own_way(store: SessionStore) -> None:
+    origin = saved(store, user("a"), assistant("b"), session_id="origin")
+    copy = store.fork("origin", name="idea")
+    copy.messages.append(user("c"))
+    store.save(copy)
+    assert copy.id != origin.id
+    assert texts(store.load("origin").messages) == ["a", "b"]
+    assert texts(store.load("idea").messages) == ["a", "b", "c"]
+
+
+def test_a_deleted_session_can_be_brought_back(store: SessionStore) -> None:
+    saved(store, user("precious"), session_id="s")
+    deleted = store.delete("s")
+    assert store.get("s") is None and store.list().total == 0
+    assert store.undelete(deleted.token).name == "s"
+    assert texts(store.load("s").messages) == ["precious"]
+    with pytest.raises(SessionError, match="gone"):
+        store.undelete(deleted.token)
+    with pytest.raises(SessionError):
+        store.undelete("../../etc/passwd.json.deleted")
+
+
+def test_only_sessions_nobody_named_expire(tmp_path: Path, clock: Clock) -> None:
+    store = open_store(tmp_path, clock, keep=2, ttl_days=90)
+    old = START - timedelta(days=200)
+    saved(store, user("named", old), name="keep me")
+    ancient = saved(store, user("ancient", old))
+    recent = [saved(store, user(f"recent {n}", START - timedelta(days=n))) for n in range(3)]
+    in_use = saved(store, user("in use", old))
+    gone = {d.id for d in store.expire(keep_ids=[in_use.id])}
+    assert gone == {ancient.id, recent[2].id}
+    assert {s.id for s in store.list().sessions} == {"keep-me", in_use.id, recent[0].id, recent[1].id}
+
+
+@pytest.mark.parametrize("wanted", ["..", ".hidden", "con", "a/b", "x" * 300, "nul.txt", "a\\b", "é", "", " "])
+def test_no_name_escapes_the_folder_or_breaks_a_platform(store: SessionStore, tmp_path: Path, wanted: str) -> None:
+    conversation = store.create(wanted or None)
+    conversation.messages.append(user("x"))
+    store.save(conversation)
+    (path,) = tmp_path.rglob("*.json")
+    assert path.parent == tmp_path / "sessions"
+    assert len(path.name) <= 130 and path.stem.split(".")[0].lower() not in ("con", "nul")
+    assert texts(store.load(conversation.id).messages) == ["x"]
+
+
+def test_what_chatcli_rewrote_without_our_keys_is_united_by_content(tmp_path: Path, clock: Clock) -> None:
+    store = open_store(tmp_path, clock)
+    live = saved(store, user("a"), assistant("b"), session_id="s")
+    path = tmp_path / "sessions" / "s.json"
+    tree = json.loads(path.read_text())
+    history = [{k: v for k, v in e.items() if k != "chatls"} for e in tree["chat_history"]]
+    history.append({"role": "user", "content": "from chatcli"})
+    path.write_text(json.dumps({"version": 2, "title": tree["title"], "chat_history": history}))
+    ids = [m.id for m in live.messages]
+    live.messages.append(user("from here"))
+    store.save(live)
+    assert store.refresh(live)
+    assert texts(live.messages) == ["a", "b", "from chatcli", "from here"]
+    assert [m.id for m in live.messages][:2] == ids
+
+
+def test_messages_taken_away_stay_away(tmp_path: Path, clock: Clock) -> None:
+    one, two = open_store(tmp_path, clock), open_store(tmp_path, clock)
+    first = saved(one, user("a"), assistant("b"), user("c"), session_id="s")
+    second = two.load("s")
+    first.messages[:] = [replace(user("summary"), kind="summary"), first.messages[2]]
+    one.save(first)
+    second.messages.append(assistant("d"))
+    two.save(second)
+    assert texts(one.load("s").messages) == ["summary", "c", "d"]
+
+
+def test_a_save_that_fails_leaves_the_old_file_and_can_be_repeated(tmp_path: Path, clock: Clock) -> None:
+    class FullDisk(RealFileSystem):
+        full = False
+
+        def create(self, path: Path, data: bytes, mode: int) -> None:
+            if self.full:
+                path.write_bytes(data[: len(data) // 2])
+                raise OSError(28, "No space left on device")
+            super().create(path, data, mode)
+
+    disk = FullDisk()
+    store = open_store(tmp_path, clock, fs=disk)
+    conversation = saved(store, user("a"), session_id="s")
+    conversation.messages.append(assistant("b"))
+    disk.full = True
+    with pytest.raises(OSError, match="No space"):
+        store.save(conversation)
+    assert texts(open_store(tmp_path, clock).load("s").messages) == ["a"]
+    assert sorted(p.name for p in (tmp_path / "sessions").iterdir()) == [".chatls", "s.json"]
+    disk.full = False
+    store.save(conversation)
+    assert texts(open_store(tmp_path, clock).load("s").messages) == ["a", "b"]
+
+
+def test_a_server_killed_while_saving_loses_no_acknowledged_message(tmp_path: Path, clock: Clock) -> None:
+    code = (
+        "import sys; from pathlib import Path; from datetime import datetime, UTC\n"
+        "from chatls_core.sessions import SessionStore; from chatls_core.config import Sessions\n"
+        "from chatls_core.llm.messages import Message, TextPart\n"
+        "s = SessionStore(Path(sys.argv[1]), clock=lambda: datetime.now(UTC), settings=Sessions())\n"
+        "c = s.create('s')\n"
+        "for n in range(10**6):\n"
+        "    c.messages.append(Message('user', (TextPart(f'{n} ' + 'x' * 20000),)))\n"
+        "    s.save(c)\n"
+        "    print(n, flush=True)\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "sessions")], stdout=subprocess.PIPE)
+    assert process.stdout
+    for line in process.stdout:
+        if int(line) == 12:
+            break
+    process.kill()
+    acknowledged = max([12, *(int(line) for line in process.stdout.read().split())])
+    process.stdout.close()
+    process.wait(10)
+    found = texts(open_store(tmp_path, clock).load("s").messages)
+    assert [int(t.split()[0]) for t in found[: acknowledged + 1]] == list(range(acknowledged + 1))
+
+
+def test_half_a_character_from_a_model_can_be_saved(store: SessionStore, tmp_path: Path, clock: Clock) -> None:
+    saved(store, user("broken \ud83d emoji"), session_id="s")
+    assert texts(open_store(tmp_path, clock).load("s").messages) == ["broken \ud83d emoji"]
+    (tmp_path / "sessions" / "s.json").read_text(encoding="utf-8")
