@@ -124,12 +124,14 @@ def _head(raw: str, first_line: int, body: str, body_line: int) -> Head:
 def _load(raw: str) -> tuple[Mapping[str, Any] | None, str, int]:
     import yaml
 
+    # The same loader in C, where PyYAML was built with it: a repository may have hundreds of rules.
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     problem, line = "", 0
     for attempt in (raw, _quoted(raw)):
         try:
-            if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(attempt, Loader=yaml.SafeLoader)):
+            if "&" in attempt and any(isinstance(e, yaml.AliasEvent) for e in yaml.parse(attempt, Loader=loader)):
                 raise yaml.YAMLError("aliases are not allowed")
-            value = yaml.safe_load(attempt)
+            value = yaml.load(attempt, Loader=loader)
         except (yaml.YAMLError, ValueError, RecursionError) as error:
             mark = getattr(error, "problem_mark", None)
             line = line or (mark.line if mark is not None else 0)

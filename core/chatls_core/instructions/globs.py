@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Protocol
 
 MOST_EXPANSIONS = 256
 """Patterns one pattern's braces may expand to."""
@@ -37,10 +36,6 @@ EVERYTHING = frozenset({"**", "**/*", "*/**", "**/**"})
 
 _ANCHOR = re.compile(r"^(?:\.?/+)+")
 _GLOBSTARS = re.compile(r"(?:\*\*/)+")
-
-
-class _Matcher(Protocol):
-    def match(self, filename: str) -> bool: ...
 
 
 def is_case_sensitive() -> bool:
@@ -79,14 +74,18 @@ def problem(pattern: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Glob:
-    """A compiled pattern: ``globstars`` is how many ``**`` may backtrack; no matcher when there is a problem."""
+    """A compiled pattern: ``globstars`` is how many ``**`` may backtrack; no expression when there is a problem."""
 
-    matcher: _Matcher | None
+    expression: re.Pattern[str] | None
     globstars: int = 0
     problem: str = ""
 
     def matches(self, path: str, depth: int) -> bool:
-        return self.matcher is not None and depth**self.globstars <= MOST_STEPS and self.matcher.match(path)
+        return (
+            self.expression is not None
+            and depth**self.globstars <= MOST_STEPS
+            and self.expression.match(path) is not None
+        )
 
 
 @lru_cache(maxsize=4096)
@@ -106,53 +105,48 @@ def _compiled(pattern: str) -> _Glob:
         globstars = max(e.removesuffix("/**").count("**") for e in expanded)
         if globstars > MOST_GLOBSTARS:
             return _Glob(None, problem=f"it has more than {MOST_GLOBSTARS} '**'")
-        return _Glob(glob.compile(expanded, flags=flags, limit=MOST_EXPANSIONS), globstars)
+        # A matcher object of wcmatch costs ten times what its expression does, and rules are many.
+        expressions, _ = glob.translate(expanded, flags=flags, limit=MOST_EXPANSIONS)
+        return _Glob(re.compile("|".join(expressions)), globstars)
     except bracex.ExpansionLimitException:
         return _Glob(None, problem=f"it expands to more than {MOST_EXPANSIONS} patterns")
     except (ValueError, re.error, RecursionError, OverflowError) as error:
         return _Glob(None, problem=f"it is no valid pattern ({error})")
 
 
-@dataclass(frozen=True, slots=True)
 class PatternSet:
     """The patterns of one rule: a path matches when one of them does and no negated one (``!…``) does.
 
-    With negated patterns only, everything else matches. Unusable patterns match nothing.
+    With negated patterns only, everything else matches. Unusable patterns match nothing. Patterns are compiled at the
+    first question.
     """
 
-    patterns: tuple[str, ...]
+    def __init__(self, patterns: Sequence[str]) -> None:
+        self.patterns = tuple(patterns)
+        globs = [normalise(pattern) for pattern in self.patterns[:MOST_PATTERNS]]
+        self._excluded = tuple(dict.fromkeys(g[1:] for g in globs if g.startswith("!")))
+        included = tuple(dict.fromkeys(g for g in globs if not g.startswith("!")))
+        self._included = included or (("**",) if self._excluded else ())
+        self._ready: tuple[tuple[_Glob, ...], tuple[_Glob, ...]] | None = None
 
     @property
     def everything(self) -> bool:
         """Whether every path matches, so that the rule applies always."""
-        included, excluded = _parted(self.patterns)
-        return not excluded and any(p in EVERYTHING for p in included)
+        return not self._excluded and any(glob in EVERYTHING for glob in self._included)
 
     def matches(self, path: str) -> bool:
         """Whether slash-separated ``path``, relative to the rule's folder, matches."""
-        return bool(self.matching((path,)))
+        if self._ready is None:
+            self._ready = tuple(map(_compiled, self._included)), tuple(map(_compiled, self._excluded))
+        if len(path) > LONGEST_PATH:
+            return False
+        depth = path.count("/") + 1
+        included, excluded = self._ready
+        for glob in included:
+            if glob.matches(path, depth):
+                return not any(barred.matches(path, depth) for barred in excluded)
+        return False
 
-    def matching(self, paths: Sequence[str]) -> list[str]:
+    def matching(self, paths: Iterable[str]) -> list[str]:
         """Those of ``paths`` that match, in order."""
-        included, excluded = _parted(self.patterns)
-        taken = [_compiled(p) for p in included]
-        barred = [_compiled(p) for p in excluded]
-        found: list[str] = []
-        for path in paths:
-            depth = path.count("/") + 1
-            if (
-                len(path) <= LONGEST_PATH
-                and any(g.matches(path, depth) for g in taken)
-                and not any(g.matches(path, depth) for g in barred)
-            ):
-                found.append(path)
-        return found
-
-
-@lru_cache(maxsize=4096)
-def _parted(patterns: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Wanted and barred globs of a rule."""
-    globs = [normalise(p) for p in patterns[:MOST_PATTERNS]]
-    included = tuple(dict.fromkeys(g for g in globs if not g.startswith("!")))
-    excluded = tuple(dict.fromkeys(g[1:] for g in globs if g.startswith("!")))
-    return included or (("**",) if excluded else ()), excluded
+        return [path for path in paths if self.matches(path)]

@@ -1,14 +1,16 @@
 """The cache between the disk and the prompt: folders surveyed, documents prepared, rules resolved.
 
-Everything derived knows the paths it rests on; when one of them differs, exactly what rests on it is derived again.
+Everything derived knows the paths it rests on; when one of them differs, exactly what rests on it is derived again. A
+rule's text is prepared when the rule first applies: most rules of a large repository never do.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
 
-from chatls_core.instructions import documents, rules
+from chatls_core.instructions import documents, frontmatter, rules
 from chatls_core.instructions.boundary import Boundary
 from chatls_core.instructions.disk import FileTable, Unreadable
 from chatls_core.instructions.documents import InstructionDocument
@@ -16,41 +18,43 @@ from chatls_core.instructions.folders import Folder, RuleFile, survey
 from chatls_core.instructions.globs import PatternSet
 from chatls_core.instructions.imports import is_blank
 from chatls_core.instructions.model import FILE_LIMIT, ITEM_LIMIT
-from chatls_core.instructions.workspace import Workspace, survey_roots
+from chatls_core.instructions.workspace import Root, Workspace, survey_roots
 
 _WHOLE = 1 << 40
 """No cap of its own: a file of the hierarchy is cut by the hierarchy's cap."""
 
+_LIMITS = {"agents": _WHOLE, "bootstrap": FILE_LIMIT, "rule": ITEM_LIMIT}
+
+
+class DocumentKey(NamedTuple):
+    """A file in the role it plays for a folder."""
+
+    path: str
+    folder: str
+    role: Literal["agents", "bootstrap", "rule"]
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule of one folder, ready to be matched. ``shadowed_by`` is the path of the rule in its place."""
+    """A rule of one folder, ready to be matched.
+
+    ``unreadable`` says why there is no head. ``shadowed_by`` is the path of the rule in its place. ``stands`` is
+    whether it silences weaker rules of its name: it says something, and not only by hand.
+    """
 
     file: RuleFile
-    document: InstructionDocument | Unreadable
+    unreadable: Unreadable | None
     applies: rules.Applies
     patterns: PatternSet
+    stands: bool
+    size_bytes: int
+    digest: str
     shadowed_by: str = ""
-
-    @property
-    def stands(self) -> bool:
-        """Whether the rule silences weaker ones of its name: it says something, and not only by hand."""
-        return (
-            isinstance(self.document, InstructionDocument)
-            and self.document.head is not None
-            and self.applies.when != "manual"
-            and not is_blank(self.document.head.body)
-        )
 
     @property
     def active(self) -> bool:
         """Whether the rule can reach the model at all."""
-        return (
-            not self.shadowed_by
-            and isinstance(self.document, InstructionDocument)
-            and bool(self.document.text)
-            and self.applies.when in ("always", "paths")
-        )
+        return self.stands and not self.shadowed_by and self.applies.when in ("always", "paths")
 
 
 @dataclass(slots=True)
@@ -64,8 +68,10 @@ class Library:
     table: FileTable = field(default_factory=FileTable)
     _workspace: Workspace | None = None
     _folders: dict[str, Folder] = field(default_factory=dict)
-    _documents: dict[tuple[str, bool, bool], InstructionDocument | Unreadable] = field(default_factory=dict)
+    _documents: dict[DocumentKey, InstructionDocument | Unreadable] = field(default_factory=dict)
     _rules: dict[str, tuple[Rule, ...]] = field(default_factory=dict)
+    _names: dict[str, frozenset[str]] = field(default_factory=dict)
+    _live: int = 0
 
     @property
     def workspace(self) -> Workspace:
@@ -87,22 +93,20 @@ class Library:
         known = self._folders.get(path)
         if known is None:
             known = survey(
-                self.table, path, self.boundary(path),
-                bootstrap=self.is_top(path), global_folder=self.global_folder,
+                self.table, path, self.boundary(path), bootstrap=self.is_top(path), global_folder=self.global_folder
             )
             self._folders[path] = known
         return known
 
-    def document(self, path: str, folder: str, *, capped: bool = True, has_head: bool = False) -> (
-        InstructionDocument | Unreadable
-    ):
-        """The file ``path`` of ``folder``, prepared; ``capped`` at its own limit or left to the hierarchy's."""
-        key = (path, folder == self.global_folder, capped)
+    def document(
+        self, path: str, folder: str, role: Literal["agents", "bootstrap", "rule"]
+    ) -> InstructionDocument | Unreadable:
+        """The file ``path`` of ``folder``, prepared for its role."""
+        key = DocumentKey(path, folder, role)
         known = self._documents.get(key)
         if known is None:
             known = documents.load(
-                self.table, path, self.boundary(folder), scan=self.scan,
-                limit=(ITEM_LIMIT if has_head else FILE_LIMIT) if capped else _WHOLE, has_head=has_head,
+                self.table, path, self.boundary(folder), scan=self.scan, limit=_LIMITS[role], has_head=role == "rule"
             )
             self._documents[key] = known
         return known
@@ -111,84 +115,133 @@ class Library:
         """The rules of the folder ``path``, by name; of one name the strongest dialect that says something stands."""
         known = self._rules.get(path)
         if known is None:
-            known = tuple(self._resolved(self.folder(path)))
+            known = tuple(sorted(self._resolved(self.folder(path)), key=lambda r: (r.file.name, r.file.path)))
             self._rules[path] = known
         return known
 
     def _resolved(self, folder: Folder) -> Iterator[Rule]:
         taken: dict[str, str] = {}
-        found: list[Rule] = []
         for file in reversed(folder.rules):
-            document = self.document(file.path, folder.path, has_head=True)
-            if isinstance(document, InstructionDocument) and document.head is not None:
-                applies = rules.applies(document.head, file.dialect)
-            else:
-                applies = rules.Applies("broken", reason="it cannot be read")
-            rule = Rule(file, document, applies, PatternSet(applies.patterns), taken.get(file.name, ""))
-            if rule.stands and not rule.shadowed_by:
+            content = documents.admitted(self.table, file.path, self.boundary(folder.path))
+            if isinstance(content, Unreadable):
+                yield Rule(file, content, rules.Applies("broken", reason=content.reason), PatternSet(()), False, 0, "")
+                continue
+            head = frontmatter.parse(content.text)
+            applies = rules.applies(head, file.dialect)
+            stands = applies.when != "manual" and not is_blank(head.body)
+            shadowed_by = taken.get(file.name, "")
+            if stands and not shadowed_by:
                 taken[file.name] = file.path
-            found.append(rule)
-        yield from sorted(found, key=lambda rule: (rule.file.name, rule.file.path))
+            patterns = PatternSet(applies.patterns)
+            yield Rule(file, None, applies, patterns, stands, content.size_bytes, content.digest, shadowed_by)
+
+    def rule_names(self, root: Root) -> frozenset[str]:
+        """Names of rules of ``root`` and its parents; a global rule of such a name stays silent there."""
+        known = self._names.get(root.path)
+        if known is None:
+            own = (folder for folder in (root.path, *root.parents) if folder != self.global_folder)
+            known = frozenset(rule.file.name for folder in own for rule in self.rules(folder) if rule.stands)
+            self._names[root.path] = known
+        return known
 
     def refresh(self) -> tuple[dict[str, str], dict[str, str]] | None:
-        """Look at everything again. ``None`` when nothing differs, else what was and what is used, by path."""
+        """Look at everything again. ``None`` when nothing differs.
+
+        Otherwise what was used and what is used now, path to fingerprint, as far as it may differ.
+        """
         dirty = self.table.check()
         if not dirty:
             return None
-        before = self.used()
-        known = list(self._folders)
+        everything = False
         if self._workspace is not None and self._workspace.looked_at & dirty:
             old, self._workspace = self._workspace, None
-            if (old.roots, old.boundary) != (self.workspace.roots, self.workspace.boundary):
-                self._folders.clear()
-                self._documents.clear()
-        self._folders = {p: f for p, f in self._folders.items() if not f.looked_at & dirty}
-        self._documents = {
-            key: d
-            for key, d in self._documents.items()
-            if key[0] not in dirty and (isinstance(d, Unreadable) or not d.looked_at & dirty)
+            new = self.workspace
+            everything = (old.roots, old.boundary) != (new.roots, new.boundary)
+        folders = [p for p, f in self._folders.items() if everything or not f.looked_at.isdisjoint(dirty)]
+        stale = [
+            key
+            for key, document in self._documents.items()
+            if key.folder in folders
+            or key.path in dirty
+            or (isinstance(document, InstructionDocument) and not document.looked_at.isdisjoint(dirty))
+        ]
+        with_rules = [p for p, known in self._rules.items() if p in folders or any(r.file.path in dirty for r in known)]
+        before = self._used(stale, with_rules)
+        for path in folders:
+            del self._folders[path]
+        for key in stale:
+            del self._documents[key]
+        for path in with_rules:
+            del self._rules[path]
+        self._names.clear()
+        self._load_again(folders, stale, with_rules)
+        after = self._used(stale, with_rules)
+        elsewhere = {path: digest for path in before if path not in after and (digest := self._digest(path))}
+        self._forget()
+        return before, {**after, **elsewhere}
+
+    def _load_again(self, folders: Sequence[str], stale: list[DocumentKey], with_rules: Sequence[str]) -> None:
+        """Derive anew what was dropped, as far as it still exists; ``stale`` grows by documents of new files."""
+        for path in folders:
+            if not (self.is_top(path) or self.table.is_folder(path)):
+                continue
+            folder = self.folder(path)
+            files = [(file, "agents") for file in (folder.agents, folder.local) if file is not None]
+            for file, role in (*files, *((file, "bootstrap") for _, file in folder.bootstrap)):
+                key = DocumentKey(file, path, "agents" if role == "agents" else "bootstrap")
+                self.document(*key)
+                if key not in stale:
+                    stale.append(key)
+        for path in with_rules:
+            if path in self._folders:
+                self.rules(path)
+        for key in stale:
+            if key.folder in self._folders and key not in self._documents and self._holds(key):
+                self.document(*key)
+
+    def _holds(self, key: DocumentKey) -> bool:
+        """Whether the folder still has the file in this role."""
+        folder = self._folders[key.folder]
+        if key.role == "rule":
+            return any(key.path == rule.path for rule in folder.rules)
+        return key.path in (folder.agents, folder.local) or any(key.path == file for _, file in folder.bootstrap)
+
+    def _used(self, keys: Sequence[DocumentKey], with_rules: Sequence[str]) -> dict[str, str]:
+        used = {
+            rule.file.path: rule.digest for path in with_rules for rule in self._rules.get(path, ()) if rule.digest
         }
-        self._rules.clear()
-        for path in known:
-            if self.is_top(path) or self.table.is_folder(path):
-                self._load(path)
-        after = self.used()
-        self._forget(known)
-        return before, after
+        for key in keys:
+            document = self._documents.get(key)
+            if isinstance(document, InstructionDocument):
+                used.update(document.used)
+        return used
 
-    def _load(self, path: str) -> None:
-        folder = self.folder(path)
-        for file in (folder.agents, folder.local):
-            if file is not None:
-                self.document(file, path, capped=False)
-        for _, file in folder.bootstrap:
-            self.document(file, path)
-        self.rules(path)
+    def _digest(self, path: str) -> str:
+        """The fingerprint of ``path`` in any prepared document, "" where it is in none."""
+        for document in self._documents.values():
+            if isinstance(document, InstructionDocument):
+                for used, digest in document.used:
+                    if used == path:
+                        return digest
+        return ""
 
-    def _forget(self, known: Sequence[str]) -> None:
-        """Drop what no folder holds any more, so that a long life does not grow."""
-        held: set[str] = set()
-        for folder in self._folders.values():
-            held.update(p for p in (folder.agents, folder.local) if p)
-            held.update(p for _, p in folder.bootstrap)
-            held.update(r.path for r in folder.rules)
-        self._documents = {key: d for key, d in self._documents.items() if key[0] in held}
-        live = {*known, *held, *self.workspace.looked_at}
+    def _forget(self) -> None:
+        """Drop what nothing rests on any more once it has piled up, so that a long life does not grow."""
+        if len(self.table) <= self._live + self._live // 4 + 64:
+            return
+        live = set(self.workspace.looked_at)
         for folder in self._folders.values():
             live |= folder.looked_at
+            live.update(rule.path for rule in folder.rules)
         for document in self._documents.values():
             if isinstance(document, InstructionDocument):
                 live |= document.looked_at
         self.table.retain(live)
+        self._live = len(self.table)
 
     def uses(self, path: str) -> bool:
         """Whether the text of ``path`` is in a prepared document."""
-        return any(
-            path == used
-            for document in self._documents.values()
-            if isinstance(document, InstructionDocument)
-            for used, _ in document.used
-        )
+        return bool(self._digest(path))
 
     def users(self, path: str) -> set[str]:
         """The instruction files that have the text of ``path`` inside, itself left out."""
@@ -206,15 +259,6 @@ class Library:
         for folder in self._folders.values():
             if folder.agents in paths and folder.local is not None:
                 wanted.add(folder.local)
-        for (path, _, _), document in self._documents.items():
-            if path in wanted and isinstance(document, InstructionDocument):
+        for key, document in self._documents.items():
+            if key.path in wanted and isinstance(document, InstructionDocument):
                 yield document
-
-    def used(self) -> dict[str, str]:
-        """Every path whose text is in a prepared document, with a fingerprint."""
-        return {
-            path: digest
-            for document in self._documents.values()
-            if isinstance(document, InstructionDocument)
-            for path, digest in document.used
-        }

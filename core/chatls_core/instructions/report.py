@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from chatls_core.instructions import caps, names, pathtext
-from chatls_core.instructions.disk import Unreadable
-from chatls_core.instructions.documents import InstructionDocument
 from chatls_core.instructions.folders import Folder
 from chatls_core.instructions.library import Library, Rule
 from chatls_core.instructions.model import (
@@ -36,7 +34,7 @@ def report(
     folders = list(_folders(library, selection, path))
     others = [
         *(entry for root, folder in folders for entry in _skipped(library, root, folder)),
-        *(entry for root, folder in folders for entry in _idle_rules(library, selection, root, folder)),
+        *(entry for root, folder in folders for entry in _idle_rules(library, root, folder)),
     ]
     everything = [*applied, *left_out, *(entry for entry in others if entry.path not in settled)]
     read = {str(entry.path) for entry in (*applied, *left_out)}
@@ -86,9 +84,8 @@ def _left_out(item: InstructionItem) -> ReportEntry:
 
 def _folders(library: Library, selection: Selection, path: Path | None) -> Iterator[tuple[Root | None, Folder]]:
     seen: set[str] = set()
-    if library.global_folder:
-        seen.add(library.global_folder)
-        yield None, library.folder(library.global_folder)
+    seen.add(library.global_folder)
+    yield None, library.folder(library.global_folder)
     for root in library.workspace.roots:
         for folder in (*root.parents, root.path):
             if folder not in seen:
@@ -112,32 +109,29 @@ def _skipped(library: Library, root: Root | None, folder: Folder) -> Iterator[Re
         yield ReportEntry(f"file:{title}", kind, title, Path(skipped.path), skipped.kind, skipped.reason)
 
 
-def _idle_rules(
-    library: Library, selection: Selection, root: Root | None, folder: Folder
-) -> Iterator[ReportEntry]:
+def _idle_rules(library: Library, root: Root | None, folder: Folder) -> Iterator[ReportEntry]:
     for rule in library.rules(folder.path):
-        status, why = _idle(library, selection, rule, is_global=root is None)
-        size = rule.document.size_bytes if isinstance(rule.document, InstructionDocument) else 0
+        status, why = _idle(library, rule, is_global=root is None)
         title = _title(root, rule.file.path, library)
         yield ReportEntry(
             f"rule-file:{title}", "rule", f"Rule: {caps.shown(rule.file.name)}", Path(rule.file.path), status, why,
-            size, patterns=rule.applies.patterns,
+            rule.size_bytes, patterns=rule.applies.patterns,
         )
 
 
-def _idle(library: Library, selection: Selection, rule: Rule, *, is_global: bool) -> tuple[ReportStatus, str]:
+def _idle(library: Library, rule: Rule, *, is_global: bool) -> tuple[ReportStatus, str]:
     """Why a rule that is not among the applied ones does not apply."""
-    if isinstance(rule.document, Unreadable):
-        return ("refused" if rule.document.kind == "refused" else "unreadable"), rule.document.reason
+    if rule.unreadable is not None:
+        return ("refused" if rule.unreadable.kind == "refused" else "unreadable"), rule.unreadable.reason
     if rule.shadowed_by:
         return "shadowed", f"a rule of the same name stands in its place: {caps.shown(rule.shadowed_by)}"
     if rule.applies.when == "broken":
         return "unreadable", rule.applies.reason
     if rule.applies.when == "manual":
         return "manual", rule.applies.reason
-    if not rule.document.text:
+    if not rule.stands:
         return "empty", "it says nothing"
-    if is_global and any(rule.file.name in selection.rule_names(root) for root in library.workspace.roots):
+    if is_global and any(rule.file.name in library.rule_names(root) for root in library.workspace.roots):
         return "shadowed", "the workspace has a rule of the same name"
     return "unmatched", "no pattern matches"
 

@@ -118,7 +118,7 @@ class Selection:
         size = full = 0
         first: str | None = None
         for path in (found.agents, found.local):
-            document = self._library.document(path, folder, capped=False) if path is not None else None
+            document = self._library.document(path, folder, "agents") if path is not None else None
             if path is None or not isinstance(document, InstructionDocument) or not document.text:
                 continue
             comment = f"<!-- {pathtext.base(path)} -->\n" if path == found.local else ""
@@ -151,7 +151,7 @@ class Selection:
             fitted.extend(kept)
             whole.extend(chain)
             longest = max(longest, used)
-        top = self._folder_agents(None, library.global_folder) if library.global_folder else None
+        top = self._folder_agents(None, library.global_folder)
         if top is not None:
             kept, _ = fit_hierarchy([top], max(0, HIERARCHY_LIMIT - longest - 2))
             return Selected((*kept, *fitted), (top, *whole))
@@ -171,14 +171,14 @@ class Selection:
                             items.append(self._bootstrap_item(root, folder, name, path))
                         found.add(path)
                         break
-            if not found and library.global_folder:
+            if not found:
                 path = dict(library.folder(library.global_folder).bootstrap).get(name)
                 if path is not None:
                     items.append(self._bootstrap_item(None, library.global_folder, name, path))
         return [item for item in items if item is not None]
 
     def _bootstrap_item(self, root: Root | None, folder: str, name: str, path: str) -> InstructionItem | None:
-        document = self._library.document(path, folder)
+        document = self._library.document(path, folder, "bootstrap")
         if isinstance(document, Unreadable) or not document.text:
             return None
         item = names.bootstrap_item(root, name, path, trusted=root is None or self._library.trusted)
@@ -191,8 +191,8 @@ class Selection:
         seen = {library.global_folder}
         for rule in self._global_rules():
             if rule.applies.when == "always" and not self._shadowed_everywhere(rule):
-                items.append(self._rule_item(None, library.global_folder, rule))
-                nearness.append(0)
+                items.extend(self._rule_items(None, library.global_folder, rule))
+        nearness += [0] * len(items)
         for root in library.workspace.roots:
             for depth, folder in enumerate((*root.parents, root.path), 1 + DEEPEST - len(root.parents)):
                 if folder in seen:
@@ -200,36 +200,26 @@ class Selection:
                 seen.add(folder)
                 for rule in library.rules(folder):
                     if rule.active and rule.applies.when == "always":
-                        items.append(self._rule_item(root, folder, rule))
-                        nearness.append(depth)
+                        items.extend(self._rule_items(root, folder, rule))
+                nearness += [depth] * (len(items) - len(nearness))
         kept, cut = fit_whole(items, nearness, RULES_LIMIT)
         return Selected(tuple(kept), tuple(cut))
 
     def _global_rules(self) -> list[Rule]:
         folder = self._library.global_folder
-        return [rule for rule in self._library.rules(folder) if rule.active] if folder else []
+        return [rule for rule in self._library.rules(folder) if rule.active]
 
     def _shadowed_everywhere(self, rule: Rule) -> bool:
         roots = self._library.workspace.roots
-        return bool(roots) and all(rule.file.name in self.rule_names(root) for root in roots)
-
-    def rule_names(self, root: Root) -> frozenset[str]:
-        """Names of rules of ``root`` and its parents; a global rule of such a name stays silent there."""
-        return frozenset(
-            rule.file.name
-            for folder in (root.path, *root.parents)
-            if folder != self._library.global_folder
-            for rule in self._library.rules(folder)
-            if rule.stands
-        )
+        return bool(roots) and all(rule.file.name in self._library.rule_names(root) for root in roots)
 
     def _matching(self, root: Root, relative: str, chain: Sequence[str]) -> Iterator[tuple[int, InstructionItem]]:
         """Rules that ``relative`` brings in, each with its depth (0: global, then outermost first)."""
         library = self._library
-        taken = self.rule_names(root)
+        taken = library.rule_names(root)
         for rule in self._global_rules():
             if rule.applies.when == "paths" and rule.file.name not in taken and rule.patterns.matches(relative):
-                yield 0, self._rule_item(None, library.global_folder, rule)
+                yield from ((0, item) for item in self._rule_items(None, library.global_folder, rule))
         full = pathtext.join(root.path, relative.replace("/", pathtext.SEP))
         for depth, folder in enumerate((*root.parents, root.path, *chain), 1 + DEEPEST - len(root.parents)):
             if folder == library.global_folder:
@@ -239,15 +229,18 @@ class Selection:
                 if rule.active and (
                     rule.patterns.matches(below) if rule.applies.when == "paths" else folder in chain
                 ):
-                    yield depth, self._rule_item(root, folder, rule)
+                    yield from ((depth, item) for item in self._rule_items(root, folder, rule))
 
-    def _rule_item(self, root: Root | None, folder: str, rule: Rule) -> InstructionItem:
-        assert isinstance(rule.document, InstructionDocument)
+    def _rule_items(self, root: Root | None, folder: str, rule: Rule) -> list[InstructionItem]:
+        """The item of a rule that applies, as a list of at most one: a rule of comments only says nothing."""
+        document = self._library.document(rule.file.path, folder, "rule")
+        if isinstance(document, Unreadable) or not document.text:
+            return []
         item = names.rule_item(
             root, folder, rule.file.name, rule.file.path, rule.applies.patterns,
             trusted=root is None or self._library.trusted,
         )
-        return with_text(names.sized(item, rule.document.size_bytes, rule.document.full_bytes), rule.document.text)
+        return [with_text(names.sized(item, document.size_bytes, document.full_bytes), document.text)]
 
 
 def _note(what: str, left_out: Sequence[InstructionItem]) -> list[InstructionItem]:

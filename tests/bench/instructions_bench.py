@@ -1,0 +1,134 @@
+"""How fast instruction files load, are checked at each turn and reload, and how that grows with the monorepo.
+
+Run: ``python -m tests.bench.instructions_bench [--packages 100 400]``. A made-up monorepo has one AGENTS.md per
+package, each importing seven or eight files, and 300 rules with patterns; one conversation touches every package. Each
+figure stands beside a baseline of the same run: loading beside reading the same files, the unchanged check beside bare
+``os.stat`` calls over the files that were loaded, the reload of one file beside reading it. Figures are medians, and
+for the check the best of many.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from chatls_core.config import Instructions as Settings
+from chatls_core.instructions import Instructions, render_stable
+
+RULES = 300
+OLD = 1_700_000_000
+
+
+def main() -> None:
+    """Build, measure, print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--packages", type=int, nargs="+", default=[100, 400])
+    options = parser.parse_args()
+    print("packages  files  rules |  load ms  x read |  check ms  x stat |  turn ms |  reload ms  x read")
+    for packages in options.packages:
+        with tempfile.TemporaryDirectory() as folder:
+            _measure(Path(folder), packages)
+
+
+def _measure(base: Path, packages: int) -> None:
+    root, home = base / "repo", base / "home"
+    files = _build(root, home, packages)
+    active = root / "packages" / "p0" / "src" / "main.py"
+    touched = [root / "packages" / f"p{number}" / "src" / "main.py" for number in range(packages)]
+
+    def load() -> Instructions:
+        made = Instructions([root], home, settings=Settings(), trusted=True)
+        render_stable(made.stable())
+        made.for_paths(active, touched)
+        return made
+
+    load()
+    load_ms = _median(load, 3)
+    read_ms = _median(lambda: [path.read_text() for path in files], 3)
+    loaded = load()
+    # Files written a moment ago are read again until their time stamps have aged; a conversation lasts longer.
+    deadline = time.monotonic() + 1
+    while time.monotonic() < deadline:
+        loaded.refresh()
+    names = [str(path) for path in files]
+    check_ms, stat_ms = _side_by_side(loaded.refresh, lambda: [os.stat(name) for name in names], 60)
+    turn_ms = _median(lambda: loaded.for_paths(active, touched[:5]), 20)
+    target = root / "packages" / "p7" / "AGENTS.md"
+    text = target.read_text()
+
+    def save_and_reload() -> None:
+        nonlocal text
+        text += "one more line\n"
+        target.write_text(text)
+        start = time.perf_counter()
+        assert loaded.refresh().changed == (target,)
+        loaded.for_paths(target.parent / "x.py", [])
+        spent.append((time.perf_counter() - start) * 1000)
+
+    spent: list[float] = []
+    for _ in range(20):
+        save_and_reload()
+    reload_ms = statistics.median(spent)
+    one_ms = _median(target.read_text, 40)
+    print(
+        f"{packages:8} {len(files):6} {RULES:6} | {load_ms:8.1f} {load_ms / read_ms:7.1f} | {check_ms:9.2f} "
+        f"{check_ms / stat_ms:7.2f} | {turn_ms:8.2f} | {reload_ms:10.2f} {reload_ms / one_ms:7.1f}"
+    )
+
+
+def _build(root: Path, home: Path, packages: int) -> list[Path]:
+    """Write the monorepo; every instruction file and import it holds."""
+    files: list[Path] = []
+
+    def write(path: Path, text: str) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        os.utime(path, (OLD, OLD))
+        files.append(path)
+
+    home.mkdir()
+    (root / ".git").mkdir(parents=True)
+    write(root / "AGENTS.md", "Be kind to the reader of this code.\n" * 20)
+    for number in range(packages):
+        package = root / "packages" / f"p{number}"
+        (package / "src").mkdir(parents=True)
+        names = [f"topic-{part}" for part in range(7 + number % 2)]
+        imports = "".join(f"@docs/{name}.md\n" for name in names)
+        write(package / "AGENTS.md", f"# Package {number}\n\nUse tabs in package {number}.\n{imports}")
+        for name in names:
+            write(package / "docs" / f"{name}.md", f"About {name} in package {number}.\n" * 3)
+    for number in range(RULES):
+        write(
+            root / ".chatcli" / "rules" / f"rule-{number}.md",
+            f"---\npaths: packages/p{number}/**/*.py\n---\nRule {number} for package {number}.\n",
+        )
+    return files
+
+
+def _side_by_side(one: Callable[[], object], other: Callable[[], object], times: int) -> tuple[float, float]:
+    """The best of each, taken in turns: on a busy machine only the best says what the work itself costs."""
+    spent: tuple[list[float], list[float]] = ([], [])
+    for _ in range(times):
+        for action, times_spent in ((one, spent[0]), (other, spent[1])):
+            start = time.perf_counter()
+            action()
+            times_spent.append((time.perf_counter() - start) * 1000)
+    return min(spent[0]), min(spent[1])
+
+
+def _median(action: Callable[[], object], times: int) -> float:
+    spent: list[float] = []
+    for _ in range(times):
+        start = time.perf_counter()
+        action()
+        spent.append((time.perf_counter() - start) * 1000)
+    return statistics.median(spent)
+
+
+if __name__ == "__main__":
+    main()
