@@ -9,6 +9,7 @@ stand for the stop words a real question loses.
 from __future__ import annotations
 
 import argparse
+import itertools
 import random
 import statistics
 import tempfile
@@ -35,7 +36,7 @@ def main() -> None:
     options = parser.parse_args()
     chance = random.Random(7)
     words = [_word(chance) for _ in range(VOCABULARY)]
-    weights = [1 / (rank + 3) for rank in range(VOCABULARY)]
+    weights = list(itertools.accumulate(1 / (rank + 3) for rank in range(VOCABULARY)))
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         size = _fill(root / "sessions", chance, words, weights, options.sessions, options.messages)
@@ -75,11 +76,11 @@ def _word(chance: random.Random) -> str:
 
 
 def _text(chance: random.Random, words: list[str], weights: list[float], length: int) -> str:
-    return " ".join(chance.choices(words, weights, k=length))
+    return " ".join(chance.choices(words, cum_weights=weights, k=length))
 
 
 def _question(chance: random.Random, words: list[str], weights: list[float]) -> str:
-    return _text(chance, words[STOP_WORDS:], weights[STOP_WORDS:], 5)
+    return _text(chance, words[STOP_WORDS:], [w - weights[STOP_WORDS] for w in weights[STOP_WORDS:]], 5)
 
 
 def _fill(

@@ -41,7 +41,7 @@ _REFERENCE = re.compile(
         leave|left|stop|stopped|discuss|discussed|talk|talked|decide|decided|say|said|agree|agreed|conclude|concluded|
         do|done|try|tried|working|end|ended)\b
     | where\ we\ (?:left|stopped)
-    | pick(?:ing)?\ (?:it\ )?up\ (?:from\ )?where
+    | pick(?:ing)?\ (?:it\ )?up\ (?:from\ )?where(?:\ (?:we|i)(?:\ (?:left|stopped))?)?
     | (?:do|can)\ you\ (?:still\ )?(?:remember|recall)
     | (?:as|like)\ (?:we|i)\ (?:discussed|said|talked|agreed|decided|told\ you)
     | we\ (?:discussed|talked\ about|agreed|decided|spoke\ about|settled\ on)
@@ -52,7 +52,7 @@ _REFERENCE = re.compile(
     | (?:voce\ )?(?:se\ )?lembra\ (?:de|do|da|que|quando|como|o\ que)
     | (?:o\ que|que)\ (?:nos\ )?(?:falamos|discutimos|decidimos|combinamos|fizemos|conversamos)
     | (?:como|conforme)\ (?:combinamos|falamos|discutimos|decidimos|conversamos)
-    | (?:continuar|retomar|retome|continue)\ (?:de\ )?onde
+    | (?:continuar|retomar|retome|continue)\ (?:de\ )?onde(?:\ (?:paramos|ficamos|parei))?
     )""",
     re.VERBOSE,
 )
