@@ -68,8 +68,8 @@ class RecordedRequest:
     @property
     def model(self) -> str:
         """The model asked for."""
-        if self.dialect == "gemini":
-            return self.path.rpartition("/models/")[2].partition(":")[0]
+        if "/models/" in self.path:
+            return self.path.rpartition("/models/")[2].rpartition(":")[0]
         return str((self.json or {}).get("model", ""))
 
     @property

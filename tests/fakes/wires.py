@@ -482,7 +482,7 @@ DIALECTS = {
 
 def dialect_of(path: str) -> Dialect | None:
     """The dialect a request path belongs to; ``None`` when it asks for no answer."""
-    if path.endswith("/messages"):
+    if path.endswith(("/messages", ":streamRawPredict", ":rawPredict")):
         return DIALECTS["anthropic"]
     if path.endswith("/chat/completions") or path.endswith("/chatcompletion_v2"):
         return DIALECTS["openai"]

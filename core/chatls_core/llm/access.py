@@ -53,8 +53,9 @@ class AccessRules:
         """How a provider is reached. ``running`` names the services that were found on this machine."""
         if spec.embedded and self._settings.local.enabled == "off":
             return Access(None, "it is switched off")
-        if spec.requires and importlib.util.find_spec(spec.requires) is None:
-            return Access(None, f"it needs the extra chatls[{spec.extra}]")
+        lacks = bool(spec.requires) and not _importable(spec.requires)
+        if spec.embedded and lacks:
+            return Access(None, _needs_extra(spec))
         try:
             endpoint = self.endpoint(spec)
         except ModelError as error:
@@ -69,6 +70,8 @@ class AccessRules:
             return Access(None, "it is not running on this machine")
         if endpoint.key:
             return Access(endpoint, self._key(spec)[1])
+        if self.variable(spec.ambient_env):
+            return Access(None, _needs_extra(spec)) if lacks else Access(endpoint, "the cloud's own credentials")
         if not spec.needs_key or (self.base_url(spec)[1] and endpoint.loopback):
             return Access(endpoint, "needs no key")
         return Access(None, f"no key is set ({spec.key_env[0] if spec.key_env else 'see the documentation'})")
@@ -95,6 +98,8 @@ class AccessRules:
             connect_timeout=retries.connect_timeout_seconds,
             idle_timeout=idle,
             first_timeout=idle * _FIRST_BYTE_FACTOR if spec.on_this_machine else idle,
+            chosen=not spec.embedded and self.base_url(spec)[1],
+            options={name: value for name, env in spec.option_env.items() if (value := self.variable(env))},
             ca_bundle=self._environment.get("CHATCLI_CA_BUNDLE", "").strip(),
         )
 
@@ -140,3 +145,14 @@ class AccessRules:
     def variable(self, names: Sequence[str]) -> str:
         """The first of some environment variables that is set, else an empty text."""
         return next((v for n in names if (v := self._environment.get(n, "").strip())), "")
+
+
+def _needs_extra(spec: ProviderSpec) -> str:
+    return f"it needs the extra chatls[{spec.extra}]"
+
+
+def _importable(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:  # a parent package is missing
+        return False

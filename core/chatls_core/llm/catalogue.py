@@ -7,6 +7,7 @@ the longest known name that ends at a separator: ``gpt-5`` never answers for ``g
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
 import tomllib
@@ -98,6 +99,11 @@ class Catalogue:
         self._providers = get_snapshot().providers
         self._overrides = _read_overrides(self._file)
         self._loaded = True
+
+    async def ready(self) -> None:
+        """:meth:`load` off the event loop; at once when it is loaded."""
+        if not self._loaded:
+            await asyncio.to_thread(self.load)
 
     def set_listing(self, provider: str, models: Mapping[str, Listed]) -> None:
         """What a service itself says about its models."""

@@ -11,7 +11,7 @@ import asyncio
 import logging
 import random
 import time
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Protocol
@@ -92,18 +92,24 @@ class CoolDowns:
             table.clear()
 
 
+async def _at_once() -> None:
+    return None
+
+
 @dataclass(frozen=True)
 class Candidate:
     """One provider and model that may answer.
 
-    ``backend`` raises ``ModelError`` where none can be had. ``prepare`` puts the user's settings for this provider
-    into a request, ``price`` adds the cost to its usage.
+    ``backend`` raises ``ModelError`` where none can be had. ``ready`` is awaited before ``info`` or ``price`` are
+    used, so that their data is loaded off the event loop. ``prepare`` puts the user's settings for this provider into
+    a request, ``price`` adds the cost to its usage.
     """
 
     provider: str
     model: str
     backend: Callable[[], Backend]
     info: Callable[[], ModelInfo]
+    ready: Callable[[], Awaitable[None]] = _at_once
     prepare: Callable[[ModelRequest], ModelRequest] = lambda request: request
     price: Callable[[Usage], Usage] = lambda usage: usage
 
@@ -150,6 +156,7 @@ class ChainModel:
         """Input tokens by the preferred provider's own count; ``None`` where it has none or cannot say now."""
         first = self._candidates[0]
         try:
+            await first.ready()
             asked = first.prepare(request)
             return await first.backend().count_tokens(asked, request.model or first.model, first.info())
         except ModelError as error:
@@ -201,6 +208,7 @@ class ChainModel:
         model = request.model or candidate.model
         request = candidate.prepare(request)
         yield Answering(candidate.provider, model, because)
+        await candidate.ready()
         while True:
             attempt += 1
             visible = False

@@ -18,7 +18,8 @@ class Endpoint:
 
     ``base_url`` is without the endpoint's path. ``idle_timeout`` is the longest silence within a stream,
     ``first_timeout`` the longest wait for its first byte (a model on this machine may have to load).
-    ``default_headers`` are sent with every request.
+    ``default_headers`` are sent with every request. ``chosen`` says that the user set the address. ``options`` are a
+    provider's own settings (a cloud's region, for one).
     """
 
     provider: str
@@ -29,6 +30,8 @@ class Endpoint:
     idle_timeout: float = 90.0
     first_timeout: float = 90.0
     ca_bundle: str = ""
+    chosen: bool = False
+    options: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def loopback(self) -> bool:

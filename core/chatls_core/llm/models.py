@@ -117,7 +117,7 @@ class Models:
         if self._keychain is not None:
             self._kept_keys = await self._keychain.read([s.name for s in providers().values() if s.key_env])
             self._rules = self._access_rules()
-        await asyncio.to_thread(self._catalogue.load)
+        await self._catalogue.ready()
         await asyncio.gather(*(self._probe(s) for s in providers().values() if self._rules.may_run_here(s)))
 
     async def _probe(self, spec: ProviderSpec) -> None:
@@ -242,7 +242,7 @@ class Models:
         running = self._running.get(spec.name, ())
         if running and all(m.name != spec.default_model for m in running):
             return running[0].name
-        return spec.default_model
+        return spec.default_model or "default"  # a server with one model takes any name
 
     def _candidate(self, spec: ProviderSpec, endpoint: Endpoint, model: str) -> Candidate:
         def backend() -> Backend:
@@ -257,6 +257,7 @@ class Models:
             model=model,
             backend=backend,
             info=info,
+            ready=self._catalogue.ready,
             prepare=lambda request: self._prepared(spec, request),
             price=lambda usage: self._catalogue.priced(spec, usage, endpoint.base_url),
         )

@@ -24,6 +24,20 @@ def _anthropic(endpoint: Endpoint) -> Backend:
     return AnthropicBackend(endpoint)
 
 
+def _bedrock(endpoint: Endpoint) -> Backend:
+    from chatls_core.llm.providers.anthropic import AnthropicBackend
+    from chatls_core.llm.providers.anthropic_clouds import bedrock_client
+
+    return AnthropicBackend(endpoint, bedrock_client)
+
+
+def _vertex(endpoint: Endpoint) -> Backend:
+    from chatls_core.llm.providers.anthropic import AnthropicBackend
+    from chatls_core.llm.providers.anthropic_clouds import vertex_client
+
+    return AnthropicBackend(endpoint, vertex_client)
+
+
 def _chat(endpoint: Endpoint, quirks: Quirks) -> Backend:
     from chatls_core.llm.providers.openai_chat import OpenAIChatBackend
 
@@ -40,6 +54,12 @@ def _ollama(endpoint: Endpoint) -> Backend:
     from chatls_core.llm.providers.ollama import OllamaBackend
 
     return OllamaBackend(endpoint)
+
+
+def _copilot(endpoint: Endpoint) -> Backend:
+    from chatls_core.llm.providers.copilot import CopilotBackend
+
+    return CopilotBackend(endpoint)
 
 
 def _local(endpoint: Endpoint) -> Backend:
@@ -235,6 +255,63 @@ _ROWS = (
         url_env=("GITHUB_MODELS_BASE_URL", "GITHUB_MODELS_API_URL"),
         max_output=4_096,
         automatic=False,  # these tokens are set for other reasons on many machines
+    ),
+    ProviderSpec(
+        name="copilot",
+        title="GitHub Copilot",
+        connect=_copilot,
+        base_url="https://api.githubcopilot.com",
+        default_model="gpt-6.1-sol",
+        aliases=("github_copilot",),
+        key_env=("GITHUB_COPILOT_TOKEN",),
+        model_env=("COPILOT_MODEL",),
+        url_env=("COPILOT_BASE_URL", "COPILOT_API_URL"),
+        option_env={"github_api": ("GITHUB_API_URL",)},
+        prices="github-copilot",
+        max_output=16_384,
+    ),
+    ProviderSpec(
+        name="bedrock",
+        title="Amazon Bedrock (Claude)",
+        connect=_bedrock,
+        base_url="https://bedrock-mantle.us-east-1.api.aws/anthropic",
+        default_model="global.anthropic.claude-sonnet-5-5",
+        aliases=("aws", "aws_bedrock"),
+        key_env=("AWS_BEARER_TOKEN_BEDROCK",),
+        model_env=("BEDROCK_MODEL",),
+        url_env=("BEDROCK_BASE_URL", "ANTHROPIC_BEDROCK_MANTLE_BASE_URL"),
+        url_suffixes=("/messages", "/v1"),
+        ambient_env=("AWS_PROFILE", "AWS_ACCESS_KEY_ID", "AWS_WEB_IDENTITY_TOKEN_FILE"),
+        option_env={"region": ("BEDROCK_REGION", "AWS_REGION", "AWS_DEFAULT_REGION"), "profile": ("AWS_PROFILE",)},
+        prices="aws",
+        window=200_000,
+        max_output=64_000,
+        automatic=False,  # these variables are set for other reasons on many machines
+        requires="botocore",
+        extra="bedrock",
+    ),
+    ProviderSpec(
+        name="vertex",
+        title="Google Vertex AI (Claude)",
+        connect=_vertex,
+        base_url="https://aiplatform.googleapis.com/v1",
+        default_model="claude-sonnet-5-5",
+        aliases=("vertexai", "vertex_ai"),
+        key_env=("GOOGLE_OAUTH_ACCESS_TOKEN",),
+        model_env=("VERTEX_MODEL",),
+        url_env=("ANTHROPIC_VERTEX_BASE_URL",),
+        url_suffixes=(),
+        ambient_env=("ANTHROPIC_VERTEX_PROJECT_ID", "GOOGLE_APPLICATION_CREDENTIALS"),
+        option_env={
+            "region": ("CLOUD_ML_REGION", "GOOGLE_CLOUD_LOCATION"),
+            "project": ("ANTHROPIC_VERTEX_PROJECT_ID", "GOOGLE_CLOUD_PROJECT"),
+        },
+        prices="google",
+        window=200_000,
+        max_output=64_000,
+        automatic=False,
+        requires="google.auth",
+        extra="vertex",
     ),
     ProviderSpec(
         name="ollama",

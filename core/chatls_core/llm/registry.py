@@ -26,11 +26,12 @@ class ProviderSpec:
     ``connect`` makes the connection and imports what it needs only when it is first used. Of each ``*_env`` list the
     first variable that is set wins. ``url_suffixes`` are cut off a user's address in turn: many give the full endpoint.
     ``key_of`` names the provider whose stored key this one shares. ``needs_key`` is False for services that run
-    without one, ``automatic`` for those only chosen by name.
-    ``on_this_machine`` services cost nothing; with ``probe`` they are available when they answer at their address.
-    The ``embedded`` one is a process of ours. Without ``native_tools`` tools go through an enforced answer shape.
-    ``prices`` is the provider's id in genai-prices. ``window`` and ``max_output`` are what an unknown model is given
-    (spec/agent.md §8.3). ``requires`` names an importable module that the extra ``extra`` brings.
+    without one, ``automatic`` for those only chosen by name. Any of ``ambient_env`` says that the SDK finds credentials
+    by itself, with the module ``requires`` that the extra ``extra`` brings. ``option_env`` gives the provider's own
+    options their variables. ``on_this_machine`` services cost nothing; with ``probe`` they are available when they
+    answer at their address; the ``embedded`` one is a process of ours. Without ``native_tools`` tools go through an
+    enforced answer shape. ``prices`` is the provider's id in genai-prices. ``window`` and ``max_output`` are what an
+    unknown model is given (spec/agent.md §8.3).
     """
 
     name: str
@@ -41,6 +42,8 @@ class ProviderSpec:
     aliases: tuple[str, ...] = ()
     key_env: tuple[str, ...] = ()
     key_of: str = ""
+    ambient_env: tuple[str, ...] = ()
+    option_env: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     model_env: tuple[str, ...] = ()
     url_env: tuple[str, ...] = ()
     url_suffixes: tuple[str, ...] = ("/chat/completions",)

@@ -40,7 +40,9 @@ from chatls_core.llm.providers.sdk import sdk_error
 from chatls_core.llm.wire import CallCollector, CharacterJoiner, closing, within
 
 if TYPE_CHECKING:
-    from anthropic import AsyncAnthropic
+    from anthropic import AsyncAnthropic, AsyncAnthropicBedrockMantle, AsyncAnthropicVertex
+
+    AnyClient = AsyncAnthropic | AsyncAnthropicBedrockMantle | AsyncAnthropicVertex
 
 Json = dict[str, Any]
 
@@ -73,13 +75,13 @@ def thinking_style(model: str) -> str:
 class AnthropicBackend:
     """The Messages wire. ``make_client`` builds the SDK's client (Bedrock and Vertex have clients of their own)."""
 
-    def __init__(self, endpoint: Endpoint, make_client: Callable[[Endpoint], AsyncAnthropic] | None = None) -> None:
+    def __init__(self, endpoint: Endpoint, make_client: Callable[[Endpoint], AnyClient] | None = None) -> None:
         self._endpoint = endpoint
         self._make_client = make_client or _client
-        self._client: AsyncAnthropic | None = None
+        self._client: AnyClient | None = None
         self._opening = asyncio.Lock()
 
-    async def _connected(self) -> AsyncAnthropic:
+    async def _connected(self) -> AnyClient:
         async with self._opening:
             if self._client is None:
                 # Importing the SDK takes about a second: not on the event loop.
@@ -137,6 +139,8 @@ class AnthropicBackend:
     async def list_models(self) -> Sequence[Listed]:
         """The account's models."""
         client = await self._connected()
+        if not hasattr(client, "models"):
+            return ()  # the clouds' endpoints have no listing
         try:
             found = [item async for item in client.models.list(limit=100)]
         except Exception as error:
