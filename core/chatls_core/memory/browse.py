@@ -32,7 +32,8 @@ from chatls_core.memory.views import (
 from chatls_core.store import PLAIN
 from chatls_core.text import tokenizer
 from chatls_core.text.cut import byte_length
-from chatls_core.text.ranking import Passage, PassageIndex
+from chatls_core.text.passages import Passage
+from chatls_core.text.ranking import PassageIndex
 
 TRUNCATED = "- … (more facts are stored than fit here)"
 

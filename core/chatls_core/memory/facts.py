@@ -126,8 +126,8 @@ class FactBook:
         content = clean_content(content)
         if not content:
             raise ValueError("There is nothing to remember: the content is empty.")
-        category = category.strip().lower() or tagged or classify(content)
-        if category not in CATEGORIES:
+        category = category.strip().lower() or tagged
+        if category and category not in CATEGORIES:
             raise ValueError(f"Unknown category {category!r}; known are {', '.join(CATEGORIES)}.")
         with self._guard:
             outcome = self._stores.facts.update(lambda disk: self._take_in(disk, content, category, project, source))
@@ -157,7 +157,9 @@ class FactBook:
             fact = _reinforced(same, source, project, now)
             added = False
         else:
-            fact = self._new_fact(content, category, project, source, now, alive, [*beaten, *refined])
+            replaced = [*beaten, *refined]
+            category = category or (replaced[0].category if replaced else classify(content))
+            fact = self._new_fact(content, category, project, source, now, alive, replaced)
             added = True
         gone = [f for f in (*beaten, *refined) if f.id != fact.id]
         self._keep_history(gone, alive, said, fact.id)
@@ -232,7 +234,7 @@ class FactBook:
     ) -> _Outcome:
         """An extraction against the user's word: kept as history, not believed."""
         entry = HistoryEntry(
-            fact=_bare(content, category, project, source, now),
+            fact=_bare(content, category or kept.category, project, source, now),
             valid_from=origin.time,
             valid_to=origin.time,
             superseded_by=kept.id,
@@ -256,7 +258,7 @@ class FactBook:
         """Something said before what is known now: it was true until then."""
         current = min(newer, key=alive.valid_from)
         entry = HistoryEntry(
-            fact=_bare(content, category, project, source, origin.time),
+            fact=_bare(content, category or current.category, project, source, origin.time),
             valid_from=origin.time,
             valid_to=alive.valid_from(current),
             superseded_by=current.id,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
+from collections.abc import Mapping
 from html import escape
+from typing import Any
 
 from chatls_core.memory.views import GraphView
 
@@ -34,12 +36,16 @@ def _places(graph: GraphView, side: int) -> tuple[dict[str, tuple[float, float]]
     net: nx.Graph[str] = nx.Graph()
     net.add_weighted_edges_from((e.a, e.b, e.weight) for e in graph.edges)
     count = net.number_of_nodes()
+    spots: Mapping[str, Any]
     if count >= _SPRING_BELOW:
         spots = nx.forceatlas2_layout(net, max_iter=60, seed=7)
     else:
         spots = nx.spring_layout(net, seed=7, iterations=60, k=1.8 / max(1, count) ** 0.5)
     reach = max((abs(c) for spot in spots.values() for c in spot), default=1.0) or 1.0
-    places = {key: ((x / reach + 1.1) / 2.2 * side, (y / reach + 1.1) / 2.2 * side) for key, (x, y) in spots.items()}
+    places = {
+        key: ((float(x) / reach + 1.1) / 2.2 * side, (float(y) / reach + 1.1) / 2.2 * side)
+        for key, (x, y) in spots.items()
+    }
     alone = [n.id for n in graph.nodes if n.id not in net]
     columns = max(1, side // _CELL)
     top = side if count else 0

@@ -23,7 +23,7 @@ _GENERIC = word_set(
 )
 """Words of nearly every request to a coding assistant: alone they match anything."""
 
-_FIRST_PERSON = word_set("i me my mine we us our ours myself eu me mim meu minha meus minhas nos nosso nossa moro vivo")
+FIRST_PERSON = word_set("i me my mine we us our ours myself eu me mim meu minha meus minhas nos nosso nossa moro vivo")
 _USER = re.compile(r"\b(?:users?|usu[aá]ri[oa])\b", re.IGNORECASE)
 
 
@@ -33,7 +33,7 @@ class Question:
     def __init__(self, text: str) -> None:
         self._words = tokenizer.topic_words(text)
         self._sequence = [w.folded for w in tokenizer.words(text) if not w.part]
-        self._own = any(w in _FIRST_PERSON for w in self._sequence)
+        self._own = any(w in FIRST_PERSON for w in self._sequence)
         self._stems: dict[tokenizer.Language, frozenset[str]] = {}
 
     @property

@@ -13,7 +13,7 @@ from chatls_core.memory import scoring, workspaces
 from chatls_core.memory.facts import Alive
 from chatls_core.memory.profile import view as profile_view
 from chatls_core.memory.records import EPOCH, Episode, Fact, HistoryEntry, Origin, Profile, Project, Topic
-from chatls_core.memory.relevance import Question
+from chatls_core.memory.relevance import FIRST_PERSON, Question
 from chatls_core.memory.times import Window, window_in
 from chatls_core.memory.views import AutoRecall, Recall, RecallItem, SourceView
 from chatls_core.memory.wordlists import word_set
@@ -21,11 +21,13 @@ from chatls_core.text import tokenizer
 from chatls_core.text.cut import by_bytes, by_chars, byte_length
 
 if TYPE_CHECKING:
-    from chatls_core.text.ranking import Hit, Passage, PassageIndex
+    from chatls_core.text.passages import Passage
+    from chatls_core.text.ranking import Hit, PassageIndex
 
 AUTO_FACTS = 3
 AUTO_EPISODES = 2
 AUTO_BYTES = 700
+_AUTO_CANDIDATES = 20
 AUTO_EPISODE_BYTES = 360
 EPISODE_LINE_BYTES = 160
 AUTO_HEADER = (
@@ -35,6 +37,8 @@ AUTO_HEADER = (
 )
 _SCOPED = frozenset({"architecture", "pattern", "gotcha", "project"})
 """Categories that speak of one project; the others speak of the user and hold everywhere."""
+_NEAR_THE_BEST = 0.35
+"""Share of the best item's score that another needs to be recalled beside it."""
 _PAST_WORDS = word_set(
     """
     previous previously former formerly before earlier originally used history past old older ago antes anterior
@@ -106,11 +110,11 @@ class Retriever:
         past = window is not None or as_of is not None or _asks_for_past(query)
         items: list[RecallItem] = []
         if topic:
-            for hit in self._hits(now, rest, limit * 4 + 20, as_of or moment):
+            for hit in _telling(self._hits(now, rest, limit * 4 + 20, as_of or moment)):
                 item = self._item(now, hit.id, hit.score, hit.why, project)
                 if item is not None and (item := _in_time(now, item, window, as_of, past)) is not None:
                     items.append(item)
-        elif window is None:
+        elif window is None and _asks_for_everything(query):
             return Recall(query, tuple(self._what_matters_most(now, limit, moment, project))[:limit], None, as_of)
         if window is not None and not any(i.kind == "episode" for i in items):
             items += _episodes_within(now, window)
@@ -142,7 +146,7 @@ class Retriever:
             return AutoRecall()
         facts: list[RecallItem] = []
         episodes: list[RecallItem] = []
-        for hit in self._hits(now, rest, 40, moment):
+        for hit in self._hits(now, rest, _AUTO_CANDIDATES, moment):
             item = self._item(now, hit.id, hit.score, hit.why, project)
             if item is None or item.id in carried or not question.answered_by(item.text, hit):
                 continue
@@ -241,11 +245,11 @@ def _items(now: Snapshot) -> Iterator[tuple[str, object]]:
     for project in now.projects:
         yield f"project:{project.name.lower()}", project
     for position, field in enumerate(profile_view(now.profile, EPOCH).fields):
-        yield f"profile:{position}", f"{field.key.removeprefix('env_').replace('_', ' ')}: {field.value}"
+        yield f"profile:{position}", f"{field.key.removeprefix('env_').replace('_', ' ')} {field.value}"
 
 
 def _passage(key: str, item: object, now: Snapshot) -> Passage:
-    from chatls_core.text.ranking import Passage
+    from chatls_core.text.passages import Passage
 
     match item:
         case Fact():
@@ -264,6 +268,12 @@ def _passage(key: str, item: object, now: Snapshot) -> Passage:
             return Passage(key, str(item))
 
 
+def _telling(hits: list[Hit]) -> list[Hit]:
+    """Hits that match by their own words, and not far worse than the best: an irrelevant item is a fault."""
+    best = max((h.score for h in hits), default=0.0)
+    return [h for h in hits if h.coverage > 0 and h.score >= _NEAR_THE_BEST * best]
+
+
 def past_id(entry: HistoryEntry) -> str:
     """Id of a past value: its fact's id and the moment it ended."""
     return f"{entry.fact.id}@{entry.valid_to:%Y%m%dT%H%M%S}"
@@ -271,6 +281,11 @@ def past_id(entry: HistoryEntry) -> str:
 
 def _entry(now: Snapshot, key: str) -> HistoryEntry | None:
     return next((e for e in now.history if past_id(e) == key), None)
+
+
+def _asks_for_everything(query: str) -> bool:
+    """Whether a question without a topic is about the user or the memory itself ("what do you know about me?")."""
+    return any(w.folded in _ABOUT_MEMORY or w.folded in FIRST_PERSON for w in tokenizer.words(query))
 
 
 def _asks_for_past(query: str) -> bool:

@@ -12,7 +12,7 @@ from collections import Counter
 from enum import StrEnum
 
 from chatls_core.memory import slot_words as words
-from chatls_core.memory.statements import GROUP_STEMS, VERB_STEMS, Slot, Statement, read
+from chatls_core.memory.statements import Slot, Statement, group_stems, read, verb_stems
 
 SAME_SHARE = 0.8
 """Jaccard similarity from which two statements say the same, numbers, negations and order aside."""
@@ -46,7 +46,7 @@ def _by_choice(a: Statement, b: Statement) -> Relation | None:
         reversed_ = b.rejected & a.chosen and b.chosen & a.rejected
         return Relation.UPDATES if reversed_ else None
     if b.rejected:
-        rest = a.bag - b.rejected - GROUP_STEMS - VERB_STEMS
+        rest = a.bag - b.rejected - group_stems() - verb_stems()
         if b.rejected & a.bag and a.negations == 0 and rest <= b.bag:
             return Relation.UPDATES
     elif a.rejected and a.rejected & b.bag and b.negations == 0 and not b.changes:
@@ -61,9 +61,9 @@ def _by_words(a: Statement, b: Statement) -> Relation | None:
     if not a.bag or not b.bag:
         return None
     if len(a.bag & b.bag) / len(a.bag | b.bag) < SAME_SHARE:
-        core = a.bag - VERB_STEMS
+        core = a.bag - verb_stems()
         numbered = a.value_numbers and b.value_numbers and Counter(a.value_numbers) != Counter(b.value_numbers)
-        alike = core and core == b.bag - VERB_STEMS and a.identity_numbers == b.identity_numbers
+        alike = core and core == b.bag - verb_stems() and a.identity_numbers == b.identity_numbers
         return _by_numbers(a, b) if numbered and alike else None
     if Counter(a.identity_numbers) != Counter(b.identity_numbers):
         return Relation.UNRELATED
@@ -110,8 +110,8 @@ def _reports_end(a: Statement, b: Statement) -> bool:
         return False
     if b.adopted and b.adopted & a.bag and not b.adopted <= b.retired:
         return False
-    unsaid = a.bag - b.bag - GROUP_STEMS - VERB_STEMS
-    return not (b.retired - a.bag - VERB_STEMS) and not unsaid
+    unsaid = a.bag - b.bag - group_stems() - verb_stems()
+    return not (b.retired - a.bag - verb_stems()) and not unsaid
 
 
 def _by_slots(a: Statement, b: Statement, names: frozenset[str]) -> Relation | None:

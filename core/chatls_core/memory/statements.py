@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from chatls_core.memory import slot_words as words
 from chatls_core.text import tokenizer
@@ -110,8 +110,16 @@ def bag(text: str) -> frozenset[str]:
     return frozenset(content(tokens)) | {t for t in tokens if is_number(t)}
 
 
-GROUP_STEMS = frozenset(stem(w) for w in words.GROUP)
-VERB_STEMS = frozenset(stem(v) for v in words.VERBS)
+@cache
+def group_stems() -> frozenset[str]:
+    """Stems of words for the work at hand."""
+    return frozenset(stem(w) for w in words.GROUP)
+
+
+@cache
+def verb_stems() -> frozenset[str]:
+    """Stems of common verbs."""
+    return frozenset(stem(v) for v in words.VERBS)
 
 
 @lru_cache(maxsize=16384)
@@ -159,7 +167,7 @@ def _frame(tokens: list[str], stems: tuple[str, ...]) -> tuple[frozenset[str], t
         if kind is not None and not is_number(token):
             kinds.setdefault(kind, set()).add(token.rstrip("s") if kind == "weekday" else token)
             values.add(stem(token))
-    rest = frozenset(stems) - values - GROUP_STEMS
+    rest = frozenset(stems) - values - group_stems()
     return rest, tuple(sorted((kind, frozenset(found)) for kind, found in kinds.items()))
 
 
@@ -285,7 +293,7 @@ def _is_group(text: str) -> bool:
 
 
 def _entity(text: str) -> frozenset[str]:
-    return frozenset(content(tokens_of(text))) - GROUP_STEMS
+    return frozenset(content(tokens_of(text))) - group_stems()
 
 
 def _has_one_value(subject: str, value: str, text: str) -> bool:
@@ -315,5 +323,5 @@ def _class_slots(folded: str) -> list[Slot]:
         beside |= set(content([t for t in tokens if t not in words.CLASS_OF and t not in words.NEUTRAL]))
     if not found:
         return []
-    entity = _entity(_CLASS_VERB.split(folded)[0]) | (beside - GROUP_STEMS - VERB_STEMS)
+    entity = _entity(_CLASS_VERB.split(folded)[0]) | (beside - group_stems() - verb_stems())
     return [Slot(entity, f"one of {name}", frozenset(values)) for name, values in found.items()]
