@@ -13,6 +13,9 @@ from tests.fakes.lsp_client import PLAIN, RICH, Buffer, LspClient, ResponseError
 from tests.fakes.model_server import Call, ErrorReply, ModelServer, Reply
 
 
+pytestmark = pytest.mark.timeout(180)  # each test starts a real server; a busy machine takes its time
+
+
 def progress(kind: str, delta: str = "") -> Callable[[dict[str, Any]], bool]:
     """Accepts a progress event of that kind whose delta begins so."""
 
@@ -69,7 +72,7 @@ async def test_the_answer_streams_before_the_model_is_done(
     models.script(Reply(text="one two three", hold=(2,)))
     async with client(tmp_path, workspace, models) as editor:
         request = editor.send_request("chatls/chat", {"text": "count", "partialResultToken": "t"})
-        await editor.wait_for(progress("text"), seconds=20)
+        await editor.wait_for(progress("text"), seconds=60)
         await models.wait_held()
         models.release()
         result = await editor.result(request)
@@ -88,7 +91,7 @@ async def test_cancel_closes_the_model_connection_and_the_next_request_works(
     models.script(Reply(text="one two three", stall_after=1))
     async with client(tmp_path, workspace, models) as editor:
         request = editor.send_request("chatls/chat", {"text": "go", "sessionId": "s", "partialResultToken": 1})
-        await editor.wait_for(progress("text"))
+        await editor.wait_for(progress("text"), seconds=60)
         editor.cancel(request)
         with pytest.raises(ResponseError) as failure:
             await editor.result(request)
@@ -314,7 +317,7 @@ async def test_a_reloaded_window_gets_what_it_missed(tmp_path: Path, workspace: 
     models.script(Reply(text="one two three four", stall_after=2))
     async with client(tmp_path, workspace, models) as editor:
         editor.send_request("chatls/chat", {"text": "count", "sessionId": "s", "partialResultToken": 1})
-        await editor.wait_for(progress("text", "two"))
+        await editor.wait_for(progress("text", "two"), seconds=60)
         editor.process.kill()
         await editor.process.wait()
     async with client(tmp_path, workspace, models) as editor:

@@ -54,6 +54,7 @@ class Preparation:
         self._host = host
         self._emit = emit
         self._small = False
+        self._unannounced = False
         self._seen_paths = 0
         self._problems: list[str] = []
 
@@ -61,7 +62,10 @@ class Preparation:
         """Build the system text when a natural rebuild is due; else it stays as it was frozen."""
         self._small = is_small(model)
         key = f"{self._request.mode}{':small' if self._small else ''}"
-        await asyncio.to_thread(self._services.instructions.refresh)
+        changes = await asyncio.to_thread(self._services.instructions.refresh)
+        self._unannounced = bool(changes)
+        if changes:
+            self._services.instructions_changed(changes)
         if self._conversation.system and self._conversation.system_key == key:
             return
         if self._small:
@@ -102,7 +106,8 @@ class Preparation:
         await asyncio.to_thread(self._recall, context)
         for problem in self._problems:
             self._emit(Notice("warning", problem))
-        for notice in context.notices:
+        # A change that was announced when it happened is not announced twice.
+        for notice in context.notices if self._unannounced else ():
             self._emit(Notice("info", notice))
         if summary := context.summary():
             self._emit(summary)

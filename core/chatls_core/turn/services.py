@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chatls_core.config import Settings
-from chatls_core.instructions import Instructions
+from chatls_core.instructions import InstructionChanges, Instructions
 from chatls_core.llm.models import Models
 from chatls_core.memory import Memory
 from chatls_core.sessions import Journal, SessionStore
@@ -33,3 +33,5 @@ class Services:
     checkpoints: Checkpoints
     policy: Policy
     edits: EditJournal
+    instructions_changed: Callable[[InstructionChanges], None] = lambda _: None
+    """Told when a turn finds that instruction files changed and nobody had noticed yet."""

@@ -12,6 +12,7 @@ from chatls_server.lsp.registry import hook
 from chatls_server.lsp.results import to_json
 
 if TYPE_CHECKING:
+    from chatls_core.instructions import InstructionChanges
     from chatls_core.memory import MemoryChange
     from chatls_core.turn.agent import Agent
     from chatls_server.lsp.server import ChatServer
@@ -27,6 +28,7 @@ async def prepare(server: ChatServer, agent: Agent) -> None:
         loop.call_soon_threadsafe(server.send_notification, "chatls/memoryChanged", to_json(change))
 
     agent.services.memory.subscribe(changed)
+    agent.services.instructions_changed = lambda changes: announce(server, changes)
     agent.on_state(lambda: send_status(server, agent))
     await agent.ready()
     send_status(server, agent)
@@ -71,13 +73,17 @@ async def instruction_files_changed(server: ChatServer, paths: Sequence[Path]) -
     """Read what changed and tell the client; the next turn follows it in any case."""
     instructions = (await server.agent()).services.instructions
     changes = await asyncio.to_thread(instructions.refresh)
+    announce(server, changes)
+
+
+def announce(server: ChatServer, changes: InstructionChanges) -> None:
+    """`chatls/instructionsChanged`, when there is something to say."""
     changed = [*changes.added, *changes.changed, *changes.removed]
-    if not changed:
-        return
-    server.send_notification(
-        "chatls/instructionsChanged",
-        {"changed": [p.as_uri() for p in changed], "files": changes.files, "rules": changes.rules},
-    )
+    if changed:
+        server.send_notification(
+            "chatls/instructionsChanged",
+            {"changed": [p.as_uri() for p in changed], "files": changes.files, "rules": changes.rules},
+        )
 
 
 @hook("exit")
