@@ -74,7 +74,8 @@ test('a file link opens the file at its line', async () => {
 });
 
 test('code is inserted where the cursor is', async () => {
-  await wb.command('View: New Untitled Text File').catch(() => wb.command('File: New Untitled Text File'));
+  await wb.command('Create: New File...');
+  await wb.page.locator('.quick-input-list .monaco-list-row', { hasText: 'Text File' }).first().click();
   await lastTurn().getByLabel('Insert at Cursor').click();
   await eventually('the code in the editor', async () => (await wb.editorText()).includes('return a + b'));
   await wb.command('View: Revert and Close Editor');
@@ -162,6 +163,7 @@ test('the undo of a card puts the text back', async () => {
   await eventually('the edit', async () => (await wb.editorText()).includes('return 2 * a'));
   await card.getByRole('button', { name: 'Undo' }).click();
   await eventually('the old text', async () => (await wb.editorText()).includes('return a + a'));
+  await card.getByText('undone').waitFor();
 });
 
 test('a command asks first, in full, and can be denied', async () => {
@@ -176,7 +178,7 @@ test('a command asks first, in full, and can be denied', async () => {
   await card.getByRole('button', { name: 'Deny' }).click();
   await lastDone().waitFor();
   assert.equal(fs.existsSync(editor.path('made.txt')), false);
-  await card.getByText('Denied').waitFor();
+  await lastTurn().locator('.tool', { hasText: 'denied' }).waitFor();
 });
 
 test('stop ends the answer at once and the next question works', async () => {
@@ -234,8 +236,8 @@ test('completion offers files for @ and commands for /', async () => {
 });
 
 test('a reload of the window brings everything back', async () => {
-  await wb.page.waitForFunction(() => true);
-  await eventually('the draft to be stored', async () => (await wb.box.inputValue()) === 'a draft to keep');
+  await wb.command('ChatLS: Show Cost');
+  await wb.page.locator('.tab', { hasText: 'Cost' }).waitFor();
   await wb.page.reload({ waitUntil: 'domcontentloaded' });
   await wb.box.waitFor({ timeout: 60_000 });
   await wb.chat.getByText('Back again.').waitFor({ timeout: 60_000 });
@@ -254,7 +256,7 @@ test('forgetting is a choice, a confirmation and an undo', async () => {
   await row.waitFor();
   await row.locator('.monaco-checkbox, input[type=checkbox], .quick-input-list-checkbox').first().click();
   await wb.shot('forget');
-  await wb.page.keyboard.press('Enter');
+  await wb.page.locator('.quick-input-action .monaco-button', { hasText: 'OK' }).click();
   await wb.page.locator('.monaco-dialog-box').getByRole('button', { name: 'Forget' }).click();
   const undo = wb.page.locator('.notifications-toasts').getByRole('button', { name: 'Undo' });
   await undo.click();

@@ -69,7 +69,7 @@ export type ToPanel =
   | { type: 'outcome'; key: string; turnId?: string; outcome: Outcome }
   | { type: 'removed'; key: string }
   | { type: 'dialog'; dialog: PendingDialog }
-  | { type: 'resolved'; callId: string; text: string }
+  | { type: 'resolved'; callId: string; text: string; answered: boolean }
   | { type: 'hunks'; callId: string; accepted: string[]; rejected: string[] }
   | { type: 'notice'; level: 'info' | 'warning' | 'error'; text: string }
   | { type: 'completions'; id: number; items: Completion[] }

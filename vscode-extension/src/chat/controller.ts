@@ -244,7 +244,7 @@ export class ChatController {
     if (!open) return false;
     this.dialogs.delete(callId);
     open.settle(answer);
-    this.ports.post({ type: 'resolved', callId, text });
+    this.ports.post({ type: 'resolved', callId, text, answered: answer !== null });
     this.ports.onActivity();
     return true;
   }
@@ -257,6 +257,24 @@ export class ChatController {
   /** The last turn that applied an edit, for undo. */
   lastEditedTurn(): string | undefined {
     return this.turns.findLast((turn) => turn.turnId && turn.events.some((e) => e.kind === 'edit' && e.status === 'applied'))?.turnId;
+  }
+
+  /** Notes that edits of a turn were taken back, or applied again. */
+  markUndone(turnId: string, callId: string | undefined, status: 'undone' | 'applied' = 'undone'): void {
+    const turn = this.turns.find((item) => item.turnId === turnId);
+    if (!turn) return;
+    const edits = new Map<string, TurnEvent>();
+    for (const event of turn.events) {
+      if (event.kind !== 'edit' || (callId && event.callId !== callId)) continue;
+      const key = `${event.callId} ${event.uri}`;
+      if (event.status === (status === 'undone' ? 'applied' : 'undone')) edits.set(key, { kind: 'edit', callId: event.callId, uri: event.uri, status });
+      else edits.delete(key);
+    }
+    for (const event of edits.values()) {
+      turn.events.push(event);
+      this.batch.push({ key: turn.key, event });
+    }
+    this.batch.now();
   }
 
   private onEvent(turn: LiveTurn, event: TurnEvent): void {

@@ -117,9 +117,30 @@ async function undoEdits(run: RunCommand, controller: ChatController, turnId?: s
     void vscode.window.showInformationMessage(vscode.l10n.t('There is no edit to undo.'));
     return;
   }
-  const { markdown, data } = await run<{ undoToken?: string; turnId?: string }>('chatls.edits.undo', { turnId: turn, ...(callId ? { callId } : {}) });
+  const { data } = await run<Undone>('chatls.edits.undo', { turnId: turn, ...(callId ? { callId } : {}) });
+  const files = data?.files ?? [];
+  if (files.some((file) => file.restored)) controller.markUndone(turn, callId);
   const again = vscode.l10n.t('Redo');
   const token = data?.undoToken;
-  const chosen = await vscode.window.showInformationMessage(plain(markdown), ...(token ? [again] : []));
-  if (chosen === again && token) await run('chatls.edits.undo', { turnId: token });
+  const chosen = await vscode.window.showInformationMessage(undoWords(files), ...(token ? [again] : []));
+  if (chosen !== again || !token) return;
+  const redone = await run<Undone>('chatls.edits.undo', { turnId: token });
+  if (redone.data?.files?.some((file) => file.restored)) controller.markUndone(turn, callId, 'applied');
+}
+
+interface Undone {
+  files?: { uri: string; restored: boolean; reason?: string }[];
+  undoToken?: string;
+}
+
+/** What became of each file, in one or two sentences. */
+function undoWords(files: NonNullable<Undone['files']>): string {
+  const { l10n } = vscode;
+  const name = (uri: string) => vscode.workspace.asRelativePath(vscode.Uri.parse(uri));
+  const restored = files.filter((file) => file.restored).map((file) => name(file.uri));
+  const sentences = restored.length ? [l10n.t('Undone in {0}.', restored.join(', '))] : [];
+  for (const file of files.filter((item) => !item.restored)) {
+    sentences.push(l10n.t('{0} was left alone: {1}', name(file.uri), file.reason ?? ''));
+  }
+  return sentences.join(' ') || l10n.t('There is no edit to undo.');
 }

@@ -133,12 +133,13 @@ export class Reviews implements vscode.CodeLensProvider, vscode.Disposable {
 }
 
 async function showFile(uri: vscode.Uri, viewColumn: vscode.ViewColumn, file: ProposedFile): Promise<void> {
-  try {
-    const document = await vscode.workspace.openTextDocument(uri);
-    const line = Math.min(file.hunks[0]?.range.start.line ?? 0, document.lineCount - 1);
-    const place = new vscode.Range(line, 0, line, 0);
-    await vscode.window.showTextDocument(document, { viewColumn, selection: place, preview: false });
-  } catch {
-    // The file the edit was about is not there: it was to be created and was not, or was deleted. Nothing to show.
-  }
+  const exists = await vscode.workspace.fs.stat(uri).then(
+    () => true,
+    () => false, // it was to be created and was not yet, or is to be deleted: nothing to show
+  );
+  if (!exists) return;
+  const document = await vscode.workspace.openTextDocument(uri);
+  const line = Math.min(file.hunks[0]?.range.start.line ?? 0, document.lineCount - 1);
+  const place = new vscode.Range(line, 0, line, 0);
+  await vscode.window.showTextDocument(document, { viewColumn, selection: place, preview: false });
 }

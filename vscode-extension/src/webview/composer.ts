@@ -8,9 +8,6 @@ import { Suggestions } from './suggestions';
 
 type Post = (message: FromPanel) => void;
 
-/** Milliseconds a draft rests before it is stored. */
-const DRAFT_DELAY = 400;
-
 export class Composer {
   readonly element: HTMLElement;
   readonly box = h('textarea', {
@@ -32,7 +29,6 @@ export class Composer {
   private readonly suggestions: Suggestions;
   private sent: string[] = [];
   private recalled = -1;
-  private draftTimer: ReturnType<typeof setTimeout> | undefined;
   private busy = false;
 
   constructor(private readonly post: Post) {
@@ -42,6 +38,7 @@ export class Composer {
     this.send.classList.add('send');
     this.stop.classList.add('stop');
     this.stop.hidden = true;
+    this.send.disabled = true;
     const attach = iconButton('add', t('Attach Files…'), () => post({ type: 'action', action: 'attach' }));
     const bar = h('div', { class: 'bar' }, attach, h('span', { class: 'pick' }, this.mode, icon('chevron-down')), this.model, this.meter, h('span', { class: 'gap' }), this.stop, this.send);
     const frame = h('div', { class: 'frame' }, this.chips, this.suggestions.element, this.box, bar);
@@ -191,9 +188,9 @@ export class Composer {
     this.send.disabled = this.box.value.trim() === '';
   }
 
+  /** At every change: a window may be reloaded at any moment. */
   private storeDraft(): void {
-    clearTimeout(this.draftTimer);
-    this.draftTimer = setTimeout(() => this.post({ type: 'draft', text: this.box.value }), DRAFT_DELAY);
+    this.post({ type: 'draft', text: this.box.value });
   }
 
   private onDrop(event: DragEvent): void {

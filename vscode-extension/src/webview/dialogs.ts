@@ -3,6 +3,7 @@
 import type { PendingDialog } from '../panel';
 import type { Answers, ApproveParams, AskParams, Question } from '../wire';
 import { button, h, icon, t } from './dom';
+import { isDone } from './model';
 import type { PartView, Post } from './parts';
 
 /** Milliseconds a card's buttons sleep after it appears, so that a click meant for something else decides nothing. */
@@ -14,9 +15,9 @@ export function dialogView(post: Post): PartView {
   let drawn = false;
   return {
     element,
-    update(part) {
+    update(part, turn) {
       if (part.kind !== 'dialog') return;
-      element.hidden = part.dialog.kind === 'approve' && isOnCard(part.dialog.params);
+      element.hidden = (part.dialog.kind === 'approve' && isOnCard(part.dialog.params)) || isDone(turn, part);
       if (!drawn) {
         drawn = true;
         draw(element, part.dialog, post);

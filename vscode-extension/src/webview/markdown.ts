@@ -26,7 +26,7 @@ const FILE_NAME = /^(?:\.{0,2}\/)?(?:[\w@.-]+\/)*[\w@.-]+\.[A-Za-z]\w{0,9}(?::(\
 export function fileReference(text: string): { path: string; line?: number } | undefined {
   if (text.length > 300 || !FILE_NAME.test(text) || !(text.includes('/') || /:\d+/.test(text))) return undefined;
   const [path = text, line] = text.split(':');
-  return line ? { path, line: Number(line) } : { path };
+  return line ? { path, line: Number.parseInt(line, 10) } : { path };
 }
 
 const CONFIG = {

@@ -1,7 +1,7 @@
 /** The conversation as the panel draws it: protocol events folded into parts. Pure: no DOM, no clock of its own. */
 
-import type { Outcome, PendingDialog, Sent, TurnSnapshot } from '../panel';
-import type { ContextItem, Hunk, Location, NoticeLevel, ToolKind, TurnEvent, Usage } from '../wire';
+import type { Failure, Outcome, PendingDialog, Sent, TurnSnapshot } from '../panel';
+import type { ContextItem, Hunk, Location, NoticeLevel, TurnEvent, Usage } from '../wire';
 
 export type Part =
   | { kind: 'text'; text: string }
@@ -11,10 +11,11 @@ export type Part =
       callId: string;
       label: string;
       name: string;
-      toolKind: ToolKind;
+      toolKind: string;
       input: unknown;
       locations: Location[];
-      status: 'running' | 'completed' | 'failed' | 'denied';
+      /** `running`, or how it ended: completed, failed, denied. */
+      status: string;
       output: string;
       startedAt?: number;
       seconds?: number;
@@ -32,7 +33,7 @@ export type Part =
   | { kind: 'plan'; entries: { text: string; status: string }[] }
   | { kind: 'notice'; level: NoticeLevel; text: string }
   | { kind: 'context'; groups: { name: 'rules' | 'files' | 'facts' | 'skills'; items: ContextItem[] }[] }
-  | { kind: 'dialog'; dialog: PendingDialog; settled?: string };
+  | { kind: 'dialog'; dialog: PendingDialog; settled?: string; answered?: boolean };
 
 export type TurnState = 'queued' | 'running' | 'done' | 'cancelled' | 'interrupted' | 'error';
 
@@ -160,7 +161,7 @@ export function applyEvent(turn: Turn, event: TurnEvent, now?: number): void {
       return;
     }
     case 'usage':
-      turn.usage = event.usage;
+      turn.usage = event.usage ?? event;
       return;
     case 'ended':
       applyEnded(turn, event);
@@ -173,9 +174,18 @@ function applyEnded(turn: Turn, event: Extract<TurnEvent, { kind: 'ended' }>): v
   } else if (event.status === 'cancelled') {
     applyOutcome(turn, { kind: 'cancelled' });
   } else {
-    const error = event.error;
-    applyOutcome(turn, { kind: 'error', error: { message: error?.message ?? '', ...error, kind: error?.kind ?? 'internal' } });
+    applyOutcome(turn, { kind: 'error', error: journalledFailure(event.error ?? {}) });
   }
+}
+
+function journalledFailure({ kind, message, hint, provider, retryAfterSeconds }: Record<string, unknown>): Failure {
+  return {
+    kind: typeof kind === 'string' ? kind : 'internal',
+    message: typeof message === 'string' ? message : '',
+    ...(typeof hint === 'string' ? { hint } : {}),
+    ...(typeof provider === 'string' ? { provider } : {}),
+    ...(typeof retryAfterSeconds === 'number' ? { retryAfterSeconds } : {}),
+  };
 }
 
 /** Ends a turn: what still ran is closed, and an answer that never streamed is shown. */
@@ -212,11 +222,19 @@ export function applyDialog(turn: Turn, dialog: PendingDialog): void {
   turn.parts.push({ kind: 'dialog', dialog });
 }
 
-/** Settles a question; `text` says how. */
-export function applyResolved(turn: Turn, callId: string, text: string): void {
+/** Settles a question; `text` says how, `answered` whether the user did it here. */
+export function applyResolved(turn: Turn, callId: string, text: string, answered: boolean): void {
   for (const part of turn.parts) {
-    if (part.kind === 'dialog' && part.dialog.params.callId === callId && part.settled === undefined) part.settled = text;
+    if (part.kind !== 'dialog' || part.dialog.params.callId !== callId || part.settled !== undefined) continue;
+    part.settled = text;
+    part.answered = answered;
   }
+}
+
+/** Whether a question needs no card any more: the user answered it, and the call's own row says how it went. */
+export function isDone(turn: Turn, part: Extract<Part, { kind: 'dialog' }>): boolean {
+  const tool = findTool(turn, part.dialog.params.callId);
+  return part.answered === true && tool !== undefined && tool.status !== 'running';
 }
 
 /** Notes which hunks of a proposed edit were decided in the diff editor. */

@@ -1,7 +1,7 @@
 /** How each part of a turn looks. A view is made once per part and updated in place, so nothing jumps while it streams. */
 
 import type { FromPanel } from '../panel';
-import type { ApproveParams, Hunk, ToolKind } from '../wire';
+import type { ApproveParams, Hunk } from '../wire';
 import { dialogView, isOnCard, optionButtons, wake } from './dialogs';
 import { baseName, button, h, icon, t } from './dom';
 import { editSize, type Part, type Turn } from './model';
@@ -69,7 +69,7 @@ function reasoningView(): PartView {
   };
 }
 
-const TOOL_ICONS: Record<ToolKind, string> = {
+const TOOL_ICONS: Record<string, string> = {
   read: 'file',
   edit: 'edit',
   delete: 'trash',
@@ -107,7 +107,7 @@ function toolView(post: Post): PartView {
       element.dataset.status = part.status;
       const name = part.status === 'running' ? 'loading codicon-modifier-spin' : statusIcon(part);
       mark.replaceChildren(icon(name));
-      const word = { running: '', completed: '', failed: t('failed'), denied: t('denied') }[part.status];
+      const word = { failed: t('failed'), denied: t('denied') }[part.status];
       label.textContent = part.label || part.name;
       time.textContent = word || (part.seconds === undefined ? '' : `${part.seconds.toFixed(1)} s`);
       fill(part);
@@ -179,7 +179,7 @@ function editView(post: Post): PartView {
       warning.replaceChildren(...warningLines(part));
       actions.replaceChildren(...editActions(part, turn, question, post));
       actions.hidden = actions.childElementCount === 0;
-      if (question && isOnCard(question)) wake(element);
+      if (part.status === 'proposed' && question && isOnCard(question)) wake(element);
     },
   };
 }
@@ -191,7 +191,7 @@ function editState(part: Extract<Part, { kind: 'edit' }>, turn: Turn, awaiting: 
     const settled = turn.parts.findLast((other) => other.kind === 'dialog' && other.dialog.params.callId === part.callId);
     return awaiting ? t('waiting for you') : ((settled?.kind === 'dialog' && settled.settled) || t('proposed'));
   }
-  return { applied: t('applied'), rejected: t('rejected'), failed: t('not applied') }[part.status] ?? part.status;
+  return { applied: t('applied'), rejected: t('rejected'), failed: t('not applied'), undone: t('undone') }[part.status] ?? part.status;
 }
 
 function warningLines(part: Extract<Part, { kind: 'edit' }>): HTMLElement[] {

@@ -27,7 +27,7 @@ export class TurnView {
     const question = h('div', { class: 'you' }, h('div', { class: 'question-text' }, text));
     if (chips.length) question.append(h('div', { class: 'chips' }, ...chips));
     const answer = h('div', { class: 'answer' }, this.who, this.parts, this.activityLine, this.end);
-    this.element = h('article', { class: 'turn', 'data-key': turn.sent.key }, question, answer);
+    this.element = h('article', { class: 'turn', 'data-key': turn.sent.key, 'data-steer': turn.sent.steer }, question, answer);
     this.update();
   }
 
@@ -82,16 +82,16 @@ export class TurnView {
     if (outcome.kind === 'cancelled') return [h('div', { class: 'quiet' }, t('Stopped.'))];
     if (outcome.kind === 'interrupted') {
       const go = button(t('Continue'), 'secondary', () => this.post({ type: 'retry', key: this.turn.sent.key }));
-      return [h('div', { class: 'card' }, h('p', {}, t('The window was closed while this was being answered.')), h('div', { class: 'actions' }, go))];
+      return [h('div', { class: 'card' }, h('p', {}, t('This answer was interrupted.')), h('div', { class: 'actions' }, go))];
     }
     if (outcome.kind === 'error') return [this.errorCard(outcome.error)];
     const parts: HTMLElement[] = [];
     const reason = stopWords(outcome.stopReason);
     if (reason) parts.push(h('div', { class: 'notice', 'data-level': 'warning' }, icon('warning'), ' ', reason));
     if (usage) {
-      const tokens = usage.inputTokens + (usage.cacheReadTokens ?? 0) + (usage.cacheWriteTokens ?? 0);
+      const tokens = (usage.inputTokens ?? 0) + (usage.cacheReadTokens ?? 0) + (usage.cacheWriteTokens ?? 0);
       const cost = usage.costUsd ? ` · $${usage.costUsd.toFixed(usage.costUsd < 0.01 ? 4 : 2)}` : '';
-      const words = t('{0} tokens in · {1} out', tokens.toLocaleString(), usage.outputTokens.toLocaleString());
+      const words = t('{0} tokens in · {1} out', tokens.toLocaleString(), (usage.outputTokens ?? 0).toLocaleString());
       parts.push(h('div', { class: 'quiet usage' }, words + cost));
     }
     return parts;
