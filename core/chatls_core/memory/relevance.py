@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from collections.abc import Iterable
+from functools import cache, lru_cache
 from itertools import pairwise
 
 from chatls_core.memory.wordlists import word_set
@@ -43,13 +44,12 @@ class Question:
 
     def answered_by(self, text: str, hit: Hit) -> bool:
         """Whether an item with this text clearly bears on the question."""
-        language = tokenizer.detect_language(text) or "en"
-        shared = self._topic(language) & frozenset(tokenizer.terms(text, language))
-        specific = shared - _generic(language)
+        language, stems, sequence = _read(text)
+        specific = (self._topic(language) & stems) - _generic(language)
         about_user = bool(_USER.search(text))
         if not specific:
             return strong_match(hit) and self._own and about_user
-        if strong_match(hit) or self._shares_phrase(text, language, specific):
+        if strong_match(hit) or self._shares_phrase(language, sequence, specific):
             return True
         return about_user and (self._own or len(self._words) <= 3)
 
@@ -58,14 +58,21 @@ class Question:
             self._stems[language] = frozenset(tokenizer.stem(w.folded, language) for w in self._words)
         return self._stems[language]
 
-    def _shares_phrase(self, text: str, language: tokenizer.Language, specific: frozenset[str]) -> bool:
+    def _shares_phrase(self, language: tokenizer.Language, sequence: tuple[str, ...], specific: frozenset[str]) -> bool:
         """Whether two neighbouring words of the question are neighbours in the text as well, both of them telling."""
 
-        def pairs(words: list[str]) -> set[tuple[str, str]]:
-            stems = [tokenizer.stem(w, language) for w in words]
+        def pairs(stems: Iterable[str]) -> set[tuple[str, str]]:
             return {p for p in pairwise(stems) if p[0] in specific and p[1] in specific}
 
-        return bool(pairs(self._sequence) & pairs([w.folded for w in tokenizer.words(text) if not w.part]))
+        return bool(pairs(tokenizer.stem(w, language) for w in self._sequence) & pairs(sequence))
+
+
+@lru_cache(maxsize=8192)
+def _read(text: str) -> tuple[tokenizer.Language, frozenset[str], tuple[str, ...]]:
+    """Language of a text, its stems, and the stems of its whole words in order."""
+    language = tokenizer.detect_language(text) or "en"
+    sequence = tuple(tokenizer.stem(w.folded, language) for w in tokenizer.words(text) if not w.part)
+    return language, frozenset(tokenizer.terms(text, language)), sequence
 
 
 @cache
