@@ -5,8 +5,9 @@ from __future__ import annotations
 from chatls_core.sessions.checkpoints import Checkpoint, Checkpoints
 from chatls_core.sessions.conversation import Conversation, SessionError, SessionPage, SessionSummary
 from chatls_core.sessions.journal import END_KIND, Journal, OpenTurn
-from chatls_core.sessions.search import SessionHit, Snippet
+from chatls_core.sessions.search import SearchResult, SessionHit, Snippet
 from chatls_core.sessions.store import Deleted, SessionStore
+from chatls_core.sessions.transcript import Excerpt, Transcript
 
 __all__ = [
     "END_KIND",
@@ -14,12 +15,15 @@ __all__ = [
     "Checkpoints",
     "Conversation",
     "Deleted",
+    "Excerpt",
     "Journal",
     "OpenTurn",
+    "SearchResult",
     "SessionError",
     "SessionHit",
     "SessionPage",
     "SessionStore",
     "SessionSummary",
     "Snippet",
+    "Transcript",
 ]

@@ -21,7 +21,8 @@ class Conversation:
     ``state`` holds whatever else the prompt freezes with the session; its values must be JSON.
     ``created`` and ``updated`` are aware UTC times of the conversation, never of its file; ``dated`` is False where
     another program's file gives no date and they only say when it was first opened here.
-    ``named`` tells whether a person chose the name: such a conversation never expires.
+    ``named`` tells whether a person chose the name: such a conversation never expires. ``loaded`` are the ids of the
+    messages the file had when this conversation was read from it; it is the store's.
     """
 
     id: str
@@ -36,6 +37,7 @@ class Conversation:
     state: dict[str, object] = field(default_factory=dict)
     named: bool = False
     dated: bool = True
+    loaded: frozenset[str] = frozenset()
 
     def forget_prefix(self) -> None:
         """Let the next request build the system text afresh (a natural rebuild, DESIGN.md)."""

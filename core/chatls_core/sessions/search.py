@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -17,7 +17,7 @@ from chatls_core.sessions.catalog import Catalog, Found, Statistics
 from chatls_core.sessions.conversation import SessionSummary
 from chatls_core.sessions.passages import Source
 from chatls_core.sessions.question import Question, understand
-from chatls_core.text import cut, tokenizer
+from chatls_core.text import cut, redaction, tokenizer
 
 SNIPPET_CHARS = 240
 """Most characters of one snippet."""
@@ -77,6 +77,34 @@ class SessionHit:
     matches: int
     snippets: tuple[Snippet, ...]
     why: str
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """What a search found, best first."""
+
+    hits: tuple[SessionHit, ...]
+
+    def __iter__(self) -> Iterator[SessionHit]:
+        return iter(self.hits)
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    @property
+    def markdown(self) -> str:
+        """The hits as a list, with the date each snippet was said."""
+        if not self.hits:
+            return "No earlier conversation matches."
+        lines = []
+        for hit in self.hits:
+            used = f", {hit.session.updated:%Y-%m-%d}" if hit.session.updated else ""
+            matches = f", {hit.matches} matching message{'' if hit.matches == 1 else 's'}" if hit.matches else ""
+            lines.append(f"- **{hit.session.title or hit.session.name}** (`{hit.session.name}`{used}{matches})")
+            for snippet in hit.snippets:
+                said = f" {snippet.time:%Y-%m-%d}" if snippet.time else ""
+                lines.append(f"  - {snippet.source}{said}: {snippet.text}")
+        return "\n".join(lines)
 
 
 @dataclass(slots=True)
@@ -283,7 +311,8 @@ def _stands_in(phrase: str, folded: str) -> bool:
 
 
 def _snippet(found: Found, question: Question) -> Snippet:
-    return Snippet(found.message_id, found.source, found.time, excerpt(found.text, question, SNIPPET_CHARS))
+    text = redaction.redact(excerpt(found.text, question, SNIPPET_CHARS))
+    return Snippet(found.message_id, found.source, found.time, text)
 
 
 def excerpt(text: str, question: Question, limit: int) -> str:

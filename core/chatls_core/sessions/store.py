@@ -31,7 +31,8 @@ from chatls_core.sessions.files import SessionFiles
 from chatls_core.sessions.indexing import SessionIndex, summary_of
 from chatls_core.sessions.message_codec import FOREIGN_ID
 from chatls_core.sessions.recall import recall_block
-from chatls_core.sessions.search import SessionHit, SessionSearch
+from chatls_core.sessions.search import SearchResult, SessionSearch
+from chatls_core.sessions.transcript import PAGE, Transcript, transcript
 from chatls_core.store import REAL, Clock, FileSystem, Signature, atomic_write_bytes
 
 logger = logging.getLogger(__name__)
@@ -149,9 +150,11 @@ class SessionStore:
             if name is None or document is None:
                 return None
             conversation = self._conversation(name, document)
-            known = self._known[conversation.id] = _Known(name, signature, named=conversation.named)
-            known.read_from(document)
-            known.remember(conversation)
+            if conversation.id not in self._known:
+                # Where the session is known, a turn may hold it: what it has seen of the file must stay as it is.
+                known = self._known[conversation.id] = _Known(name, signature, named=conversation.named)
+                known.read_from(document)
+                known.remember(conversation)
             return conversation
 
     def load(self, name: str) -> Conversation:
@@ -200,10 +203,10 @@ class SessionStore:
             if document is None:
                 return False
             disk = history.aligned(document.messages, conversation.messages)
-            united = history.unite(conversation.messages, disk, known.held)
+            united = history.unite(conversation.messages, disk, known.held | conversation.loaded)
             known.signature = signature
             known.read_from(document)
-            known.held = frozenset(m.id for m in disk)
+            known.held = conversation.loaded = frozenset(m.id for m in disk)
             known.saved = ()
             if [m.id for m in united] == [m.id for m in conversation.messages]:
                 return False
@@ -319,10 +322,10 @@ class SessionStore:
         as_of: datetime | None = None,
         limit: int = 10,
         snippets: int = 3,
-    ) -> Sequence[SessionHit]:
-        """The best conversations for a question, best first, with dated snippets; see :class:`SessionSearch`."""
+    ) -> SearchResult:
+        """The best conversations for a question, best first, with dated snippets; see :meth:`SessionSearch.search`."""
         self._index.sync(passages=True)
-        return self._search.search(
+        hits = self._search.search(
             query,
             now=self._clock(),
             date_from=date_from,
@@ -331,6 +334,16 @@ class SessionStore:
             limit=limit,
             snippets=snippets,
         )
+        return SearchResult(tuple(hits))
+
+    def transcript(
+        self, session_id: str, *, offset: int = 0, limit: int = PAGE, query: str = "", message_id: str = ""
+    ) -> Transcript:
+        """A page of a saved conversation to read; see :func:`~chatls_core.sessions.transcript.transcript`.
+
+        Raises :class:`SessionError` when there is no such conversation or message.
+        """
+        return transcript(self.load(session_id), offset=offset, limit=limit, query=query, message_id=message_id)
 
     def recall_block(self, text: str, *, exclude: str, now: datetime) -> str:
         """The ``[SESSION RECALL]`` block for what the user wrote; empty when nothing earlier bears on it.
@@ -384,7 +397,9 @@ class SessionStore:
                 conversation.name = known.name = self._files.free_name(known.name)
                 disk = None
             else:
-                messages = history.unite(messages, history.aligned(disk.messages, messages), known.held)
+                messages = history.unite(
+                    messages, history.aligned(disk.messages, messages), known.held | conversation.loaded
+                )
                 known.read_from(disk)
         ours = Ours(
             id=conversation.id,
@@ -412,7 +427,7 @@ class SessionStore:
             conversation.name = known.name = name
         else:
             known.signature = None
-            known.held = frozenset()
+            known.held = conversation.loaded = frozenset()
 
     def _name_for_person(self, wanted: str, *, instead_of: str = "") -> str:
         stem = names.from_person(wanted.strip())
@@ -426,19 +441,21 @@ class SessionStore:
         summary = summary_of(name, document)
         ours = document.ours
         now = self._clock()
+        messages = history.unique(document.messages, self._make_id)
         return Conversation(
             id=summary.id,
             name=name,
             title=summary.title,
             created=summary.created or now,
             updated=summary.updated or now,
-            messages=history.unique(document.messages, self._make_id),
+            messages=messages,
             system=tuple(ours.system),
             system_key=ours.system_key,
             carried=dict(ours.carried),
             state=dict(ours.state),
             named=summary.named,
             dated=summary.created is not None,
+            loaded=frozenset(m.id for m in messages),
         )
 
     @staticmethod

@@ -74,6 +74,22 @@ def test_a_hit_shows_where_and_when_it_was_said(store: SessionStore) -> None:
     assert "staging" in hit.why
 
 
+def test_a_found_session_can_be_read_page_by_page(store: SessionStore) -> None:
+    said = [user(f"step {n}", day(3)) for n in range(50)]
+    said[30] = user("the proxy password=hunter2secret9 " + "x" * 5000, day(4))
+    saved(store, *said, session_id="s")
+    page = store.transcript("s", offset=10, limit=5)
+    assert [e.text for e in page.excerpts] == [f"step {n}" for n in range(10, 15)]
+    assert "read on with offset 15" in page.markdown and "2026-01-03" in page.markdown
+    centred = store.transcript("s", query="proxy", limit=5)
+    assert 30 in range(centred.offset, centred.offset + 5)
+    found = next(e for e in centred.excerpts if e.text.startswith("the proxy"))
+    assert found.shortened and len(found.text) <= 2000 and "hunter2secret9" not in centred.markdown
+    whole = store.transcript("s", message_id=found.message_id)
+    assert len(whole.excerpts) == 1 and not whole.excerpts[0].shortened
+    assert "2026-01-04" in store.search("proxy").markdown
+
+
 def test_dates_bound_what_counts_and_as_of_hides_the_future(store: SessionStore) -> None:
     saved(store, user("deploy with make", day(5)), session_id="january-5")
     saved(store, user("deploy with just", day(20)), session_id="january-20")

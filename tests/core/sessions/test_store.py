@@ -136,6 +136,30 @@ def test_two_windows_on_one_conversation_lose_nothing(tmp_path: Path, clock: Clo
     assert first.system == ()
 
 
+def test_looking_at_a_session_does_not_lose_what_another_window_wrote(tmp_path: Path, clock: Clock) -> None:
+    one, two = open_store(tmp_path, clock), open_store(tmp_path, clock)
+    live = saved(one, user("a"), session_id="shared")
+    second = two.load("shared")
+    second.messages.append(user("from two"))
+    two.save(second)
+    assert texts(one.load("shared").messages) == ["a", "from two"]
+    live.messages.append(user("from one"))
+    one.save(live)
+    assert texts(one.load("shared").messages) == ["a", "from two", "from one"]
+
+
+def test_a_message_taken_back_does_not_return(tmp_path: Path, clock: Clock) -> None:
+    store = open_store(tmp_path, clock)
+    live = saved(store, user("a"), session_id="s")
+    live.messages.append(user("b"))
+    store.save(replace(live, messages=list(live.messages)))
+    store.load("s")
+    saved(open_store(tmp_path, clock), user("c"), session_id="s")
+    del live.messages[1:]
+    store.save(live)
+    assert texts(store.load("s").messages) == ["a", "c"]
+
+
 def test_old_split_histories_become_one_and_copies_are_kept_once(store: SessionStore, tmp_path: Path) -> None:
     folder = tmp_path / "sessions"
     folder.mkdir()
