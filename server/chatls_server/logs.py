@@ -7,7 +7,7 @@ import logging.handlers
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
     from chatls_server.lsp.server import ChatServer
@@ -59,17 +59,18 @@ class SharedRotatingFile(logging.handlers.RotatingFileHandler):
 
     def shouldRollover(self, record: logging.LogRecord) -> bool:
         """Whether to rotate before this record."""
-        if self.stream is not None and not self._is_current():
-            self.stream.close()
+        stream: TextIO | None = self.stream
+        if stream is not None and not self._is_current(stream):
+            stream.close()
             self.stream = self._open()
         return bool(super().shouldRollover(record))
 
-    def _is_current(self) -> bool:
+    def _is_current(self, stream: TextIO) -> bool:
         try:
             named = Path(self.baseFilename).stat()
         except OSError:
             return False
-        opened = os.fstat(self.stream.fileno())
+        opened = os.fstat(stream.fileno())
         return (named.st_dev, named.st_ino) == (opened.st_dev, opened.st_ino)
 
 

@@ -197,6 +197,7 @@ class Applying:
         """Put back what was applied, last first; True when every text is as it was (typing since is kept)."""
         fine = True
         for file in reversed(files):
+            self._assumptions.forget(file.final_uri)
             fine = await self._put_back(self._inverse(file)) and fine
         return fine
 

@@ -26,6 +26,7 @@ from chatls_core.host import (
     SaveResult,
 )
 from chatls_server.lsp.errors import ClientError
+from chatls_server.lsp.lines import split_lines
 from chatls_server.lsp.protocol import editor as wire
 from chatls_server.lsp.protocol.base import Range as WireRange
 from chatls_server.lsp.uris import document_key
@@ -101,7 +102,7 @@ class Asking:
 
     def _edit(self, approval: Approval, number: int, file: ProposedFile, hunk_ids: dict[str, str]) -> wire.ApprovalEdit:
         original, proposed = self._server.host.proposals.offer(approval.call_id, number, file)
-        before = file.before or ""
+        lines = split_lines(file.before or "")
         hunks = []
         for hunk in file.hunks:
             # Ids count per file; with several files the wire needs them apart, and so does the answer.
@@ -110,7 +111,7 @@ class Asking:
             hunks.append(
                 wire.ApprovalHunk(
                     id=name,
-                    range=WireRange.model_validate(self._server.wire_range(before, hunk.range)),
+                    range=WireRange.model_validate(self._server.wire_range(lines, hunk.range)),
                     new_text=hunk.new_text,
                     old_text=hunk.old_text,
                 )
@@ -203,7 +204,6 @@ class Asking:
 
     async def save(self, uris: Sequence[str]) -> Sequence[SaveResult]:
         """Bring documents to disk; without the capability, say which are there."""
-        documents = self._server.documents
         if self._server.features.save and uris:
             try:
                 answer = _understood(
@@ -222,10 +222,14 @@ class Asking:
                     item = told.get(document_key(uri))
                     results.append(SaveResult(uri, item is not None and item.saved, item.version if item else None))
                 return results
-        return [
-            SaveResult(uri, not document.dirty, document.version) if document else SaveResult(uri, True)
-            for uri, document in ((uri, documents.get(uri)) for uri in uris)
-        ]
+        return [self._as_saved(uri) for uri in uris]
+
+    def _as_saved(self, uri: str) -> SaveResult:
+        assumed = self._server.host.assumptions.get(uri)
+        if assumed is not None:
+            return SaveResult(uri, not assumed.dirty)
+        document = self._server.documents.get(uri)
+        return SaveResult(uri, not document.dirty, document.version) if document else SaveResult(uri, True)
 
     async def diagnostics(self, uris: Sequence[str], settle_ms: int) -> DiagnosticReport:
         """Findings of other servers, in code-point columns of the buffers."""

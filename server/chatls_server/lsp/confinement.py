@@ -32,7 +32,7 @@ class Confinement:
 
     def __init__(self, roots: Sequence[Path], home: Path, environment: Mapping[str, str]) -> None:
         self._roots = tuple(roots)
-        self._data_folder = home
+        self._keys = {home / ".env", Path(os.path.realpath(home)) / ".env"}
         user = environment.get("HOME") or os.path.expanduser("~")  # noqa: PTH111 - never raises, unlike Path.home
         self._user_home = Path(os.path.realpath(user))
         self._allow_kubeconfig = environment.get("CHATCLI_AGENT_ALLOW_KUBECONFIG", "").strip().lower() in _ON
@@ -92,7 +92,7 @@ class Confinement:
             return True
         if path.suffix.lower() in _KEY_SUFFIXES:
             return True
-        if path == self._data_folder / ".env":
+        if path in self._keys:
             return True
         if not path.is_relative_to(self._user_home):
             return False

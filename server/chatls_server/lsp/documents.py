@@ -160,8 +160,10 @@ class Documents:
         notebook = Notebook(_text(item, "uri"), _version(item), str(item.get("notebookType", "")))
         notebook.cells = [str(cell.get("document", "")) for cell in _list(item, "cells")]
         self._notebooks[document_key(notebook.uri)] = notebook
-        for cell in _list(params, "cellTextDocuments"):
-            self._put(cell).notebook = notebook.uri
+        for item in _list(params, "cellTextDocuments"):
+            cell = self._put(item)
+            # Nobody can tell from here; what has just been opened is most likely what was saved.
+            cell.notebook, cell.saved = notebook.uri, cell.text
 
     def did_change_notebook(self, params: Any) -> None:
         """``notebookDocument/didChange``: cells come, go and change."""
@@ -190,6 +192,13 @@ class Documents:
             document = self.get(_text(identifier, "uri"))
             if document is not None:
                 self._apply(document, _list(item, "changes"), identifier.get("version"))
+
+    def did_save_notebook(self, params: Any) -> None:
+        """``notebookDocument/didSave``: every cell is on disk now."""
+        notebook = self.notebook(_text(_mapping(params, "notebookDocument"), "uri"))
+        for uri in notebook.cells if notebook is not None else ():
+            if (cell := self.get(uri)) is not None:
+                cell.saved = cell.text
 
     def did_close_notebook(self, params: Any) -> None:
         """``notebookDocument/didClose``."""

@@ -37,6 +37,7 @@ class Eyes:
     def __init__(self, server: ChatServer) -> None:
         self._server = server
         self._instructions: Instructions | None = None
+        self._made_for: object = None
         self._watcher: InstructionWatcher | None = None
         self._timers: dict[str, asyncio.TimerHandle] = {}
 
@@ -72,10 +73,16 @@ class Eyes:
             from chatls_core.instructions import Instructions
 
             server = self._server
+            self._made_for = self._conditions()
             self._instructions = Instructions(
                 server.roots, server.home, settings=server.settings.instructions, trusted=server.trusted
             )
         return self._instructions
+
+    def _conditions(self) -> object:
+        """What the loader was made for; when it changes, another one is needed."""
+        server = self._server
+        return server.roots, server.trusted, server.settings.instructions
 
     async def start(self) -> None:
         """Watch instruction files: by the editor where it can, else by ourselves; the global folder always so."""
@@ -90,7 +97,9 @@ class Eyes:
         await self._watch(instructions, workspace=not by_editor)
 
     async def reopened(self) -> None:
-        """Folders, trust or settings changed: everything is read anew."""
+        """Folders, trust or settings may have changed: where they did, everything is read anew."""
+        if self._instructions is None or self._made_for == self._conditions():
+            return
         self._instructions = None
         if self._watcher is not None:
             watcher, self._watcher = self._watcher, None
@@ -152,8 +161,8 @@ class Eyes:
         self._timers[document.key] = loop.call_later(DELAY_SECONDS, self._find, document)
 
     def document_saved(self, document: OpenDocument) -> Any:
-        """A saved instruction file changes the very next turn."""
-        if document.path is None or not _may_concern(document):
+        """A saved instruction file, or one that they import, changes the very next turn."""
+        if document.path is None or (self._instructions is None and not _may_concern(document)):
             return None
         return self._saved(document.path)
 

@@ -321,12 +321,10 @@ class ChatProtocol(LanguageServerProtocol):
         task.add_done_callback(done)
         return task
 
-    def give_up_requests(self, *, but: MessageId | None = None) -> list[asyncio.Task[Any]]:
-        """Cancel what runs for the client; every request gets its answer (−32802)."""
-        tasks = [task for message_id, task in self._running.items() if message_id != but]
-        tasks += self._background
+    def give_up_requests(self) -> list[asyncio.Task[Any]]:
+        """Cancel what runs for the client, except the caller; every request gets its answer (−32802)."""
         current = asyncio.current_task()
-        tasks = [task for task in tasks if task is not current]
+        tasks = [task for task in (*self._running.values(), *self._background) if task is not current]
         for task in tasks:
             task.cancel()
         return tasks

@@ -124,7 +124,10 @@ class ChatServer(LanguageServer):
         """The agent, made in a thread at the first call."""
         async with self._agent_lock:
             if self._agent is None:
-                agent = await asyncio.to_thread(self._agent_factory, self.home, self.settings, self.environment)
+                settings = self.settings
+                agent = await asyncio.to_thread(self._agent_factory, self.home, settings, self.environment)
+                if self.settings is not settings:
+                    agent.configure(self.settings)
                 agent.set_workspace(self.roots, self.trusted)
                 if self.secrets:
                     agent.set_secrets(self.secrets)
@@ -188,18 +191,17 @@ class ChatServer(LanguageServer):
         lines = split_lines(text)
         return core.Range(self._core_position(lines, wire.start), self._core_position(lines, wire.end))
 
-    def wire_range(self, text: str, inner: core.Range) -> dict[str, Any]:
-        """A core range as JSON in the negotiated position encoding."""
-        lines = split_lines(text)
+    def wire_range(self, lines: Sequence[str], inner: core.Range) -> dict[str, Any]:
+        """A core range of a text, given as :func:`split_lines` cuts it, as JSON in the negotiated encoding."""
         return {"start": self._wire_position(lines, inner.start), "end": self._wire_position(lines, inner.end)}
 
-    def _core_position(self, lines: list[str], place: Position) -> core.Position:
+    def _core_position(self, lines: Sequence[str], place: Position) -> core.Position:
         if place.line >= len(lines):
             return core.Position(len(lines) - 1, len(lines[-1]))
         line = max(0, place.line)
         return core.Position(line, to_column(lines[line], place.character, self.documents.encoding))
 
-    def _wire_position(self, lines: list[str], place: core.Position) -> dict[str, int]:
+    def _wire_position(self, lines: Sequence[str], place: core.Position) -> dict[str, int]:
         if place.line >= len(lines):
             return {"line": place.line, "character": place.character}
         character = to_units(lines[place.line], place.character, self.documents.encoding)
@@ -232,10 +234,10 @@ class ChatServer(LanguageServer):
     async def close(self) -> None:
         """Stop what runs: requests, then what the exit hooks know of. Called once, at the end."""
         stopped = self.protocol.give_up_requests()
-        await self.eyes.stop()
         await self.run_hooks("exit")
         if stopped:
             await asyncio.wait(stopped, timeout=1.0)
+        await self.eyes.stop()
 
 
 def _make_agent(home: Path, settings: Settings, environment: Mapping[str, str]) -> Agent:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 
+from chatls_core.host import HostError, HostErrorKind
 from chatls_server.lsp.protocol.base import parse
 from chatls_server.lsp.protocol.editor import TextDocumentContentParams
+from chatls_server.lsp.reading import from_disk
 
 if TYPE_CHECKING:
     from chatls_server.lsp.documents import OpenDocument
     from chatls_server.lsp.server import ChatServer
-
-logger = logging.getLogger(__name__)
 
 
 def register(server: ChatServer) -> None:
@@ -31,7 +30,7 @@ def register(server: ChatServer) -> None:
             types.TEXT_DOCUMENT_DID_CLOSE: synchronization.did_close,
             types.NOTEBOOK_DOCUMENT_DID_OPEN: documents.did_open_notebook,
             types.NOTEBOOK_DOCUMENT_DID_CHANGE: documents.did_change_notebook,
-            types.NOTEBOOK_DOCUMENT_DID_SAVE: lambda _params: None,
+            types.NOTEBOOK_DOCUMENT_DID_SAVE: documents.did_save_notebook,
             types.NOTEBOOK_DOCUMENT_DID_CLOSE: documents.did_close_notebook,
             types.WORKSPACE_TEXT_DOCUMENT_CONTENT: synchronization.text_document_content,
         }
@@ -87,12 +86,7 @@ def _text_on_disk(path: Path, opened: str) -> str | None:
 
     What cannot be decoded here was decoded by the editor, and nobody has changed it yet: ``opened`` it is.
     """
-    from chatls_core.edits.encoding import DecodeError, decode
-
     try:
-        return decode(path.read_bytes()).text
-    except FileNotFoundError:
-        return None
-    except (OSError, DecodeError) as error:
-        logger.debug("%s is not compared with its buffer: %s", path, error)
-        return opened
+        return from_disk("", path).text
+    except HostError as error:
+        return None if error.kind is HostErrorKind.NOT_FOUND else opened
