@@ -123,6 +123,8 @@ class SessionIndex:
         return self._files.peek(name), signature
 
     def _sync_passages(self, seconds: float | None) -> None:
+        if seconds is not None and self._worker is not None and self._worker.is_alive():
+            return
         end = None if seconds is None else time.monotonic() + seconds
         for name in self.catalog.due():
             if end is not None and time.monotonic() > end:

@@ -40,9 +40,12 @@ class OpenTurn:
 
 @dataclass(slots=True)
 class _Open:
+    """A session's file while a turn runs; ``turns`` are those that run."""
+
     descriptor: int
     turns: set[str]
     size: int
+    inode: int
 
 
 class Journal:
@@ -51,7 +54,7 @@ class Journal:
     ``max_bytes`` bounds one session's file: beyond it, its oldest ended turns are dropped when a turn ends.
     """
 
-    def __init__(self, folder: Path, *, max_bytes: int = 16_000_000, fs: FileSystem = REAL) -> None:
+    def __init__(self, folder: Path, *, max_bytes: int = 8_000_000, fs: FileSystem = REAL) -> None:
         self._folder = folder
         self._max_bytes = max_bytes
         self._fs = fs
@@ -74,8 +77,10 @@ class Journal:
             if event.get("kind") == END_KIND:
                 os.fsync(file.descriptor)
                 file.turns.discard(turn_id)
-                if file.size > self._max_bytes and not file.turns:
-                    self._shorten(session_id)
+                if not file.turns:
+                    self._close(session_id)
+                    if file.size > self._max_bytes:
+                        self._shorten(session_id)
 
     def read(self, session_id: str, *, turn_id: str = "", after_seq: int = 0) -> list[dict[str, Any]]:
         """Events in the order they were appended: of one turn or of all, those with a larger ``seq``.
@@ -127,18 +132,32 @@ class Journal:
         return self._folder / f"{names.from_id(session_id)}.jsonl"
 
     def _open(self, session_id: str) -> _Open:
-        if (file := self._files.get(session_id)) is not None:
-            return file
         path = self._path(session_id)
+        if (file := self._files.get(session_id)) is not None:
+            if self._inode(path) == file.inode:
+                return file
+            # Another process shortened the file: what we append to the old one would be lost.
+            self._close(session_id)
+            turns = file.turns
+        else:
+            turns = set()
         self._fs.make_folder(path.parent)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), FILE_MODE)
-        size = os.fstat(descriptor).st_size
+        stat = os.fstat(descriptor)
+        size = stat.st_size
         if size:
             os.lseek(descriptor, size - 1, os.SEEK_SET)
             if os.read(descriptor, 1) != b"\n":
                 _write(descriptor, b"\n")  # a killed writer left half a line: close it, our own must stay whole
-        file = self._files[session_id] = _Open(descriptor, set(), size)
+        file = self._files[session_id] = _Open(descriptor, turns, size, stat.st_ino)
         return file
+
+    @staticmethod
+    def _inode(path: Path) -> int:
+        try:
+            return path.stat().st_ino
+        except FileNotFoundError:
+            return -1
 
     def _close(self, session_id: str) -> None:
         if (file := self._files.pop(session_id, None)) is not None:
@@ -177,7 +196,6 @@ class Journal:
                 break
             kept.append(block)
             size += len(block)
-        self._close(session_id)
         atomic_write_bytes(self._path(session_id), b"".join(reversed(kept)), fs=self._fs)
 
 

@@ -83,3 +83,13 @@ def test_the_journal_stays_bounded_and_keeps_the_newest_turn(tmp_path: Path) -> 
     assert size <= 6000
     assert [e["seq"] for e in journal.read("s", turn_id="t19")] == [1, 2]
     assert journal.read("s", turn_id="t0") == []
+
+
+def test_a_second_process_keeps_writing_to_a_journal_the_first_one_shortened(tmp_path: Path) -> None:
+    one, two = Journal(tmp_path / "journal", max_bytes=2000), Journal(tmp_path / "journal", max_bytes=2000)
+    two.append("s", event("running", 1))
+    for turn in range(5):
+        one.append("s", event(f"t{turn}", 1, delta="x" * 900))
+        one.append("s", event(f"t{turn}", 2, "ended"))
+    two.append("s", event("running", 2))
+    assert 2 in [e["seq"] for e in one.read("s", turn_id="running")]

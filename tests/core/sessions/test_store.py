@@ -385,3 +385,23 @@ def test_half_a_character_from_a_model_can_be_saved(store: SessionStore, tmp_pat
     saved(store, user("broken \ud83d emoji"), session_id="s")
     assert texts(open_store(tmp_path, clock).load("s").messages) == ["broken \ud83d emoji"]
     (tmp_path / "sessions" / "s.json").read_text(encoding="utf-8")
+
+
+def test_processes_that_write_one_conversation_at_once_lose_nothing(tmp_path: Path, clock: Clock) -> None:
+    code = (
+        "import sys; from pathlib import Path; from datetime import datetime, UTC\n"
+        "from chatls_core.sessions import SessionStore; from chatls_core.config import Sessions\n"
+        "from chatls_core.llm.messages import Message, TextPart\n"
+        "s = SessionStore(Path(sys.argv[1]), clock=lambda: datetime.now(UTC), settings=Sessions())\n"
+        "c = s.load('shared')\n"
+        "for n in range(15):\n"
+        "    c.messages.append(Message('user', (TextPart(f'{sys.argv[2]}-{n}'),)))\n"
+        "    s.save(c)\n"
+    )
+    saved(open_store(tmp_path, clock), user("begin"), session_id="shared")
+    writers = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "sessions"), str(n)]) for n in range(3)]
+    assert [writer.wait(50) for writer in writers] == [0, 0, 0]
+    found = texts(open_store(tmp_path, clock).load("shared").messages)
+    assert sorted(found) == sorted(["begin", *(f"{w}-{n}" for w in range(3) for n in range(15))])
+    for writer in range(3):
+        assert [t for t in found if t.startswith(f"{writer}-")] == [f"{writer}-{n}" for n in range(15)]
