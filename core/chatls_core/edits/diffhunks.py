@@ -21,6 +21,7 @@ from chatls_core.edits.grammars import language_of
 from chatls_core.edits.lines import Lines, join_lines
 from chatls_core.edits.matching import DIFF_LADDER, MAX_PLACES, FileIndex, Match
 from chatls_core.edits.plan import Draft, Rung
+from chatls_core.edits.typography import plain_where_the_file_is
 
 Op = Literal[" ", "-", "+"]
 Reading = tuple[tuple[Op, str], ...]
@@ -238,11 +239,16 @@ def _place(index: FileIndex, match: Match, reading: Reading) -> Placement | None
     edits: list[LineEdit] = []
     at = match.start
     wanted = 0
+    plain: dict[int, str] = {}
+    if match.rung >= Rung.TYPOGRAPHY:
+        in_file = (index.lines.contents[number] for number in match.pairs if number is not None)
+        plain = plain_where_the_file_is((line for op, line in reading if op != "+"), in_file)
     for i, (op, line) in enumerate(reading):
         if op == "+":
             moved = match.shift.carry(line)
             if moved is None:
                 return None
+            moved = moved.translate(plain)
             if edits and edits[-1][1] == at:
                 edits[-1] = (edits[-1][0], at, (*edits[-1][2], moved))
             else:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from chatls_core.edits.diffing import opcodes
+
 
 def indent_of(line: str) -> str:
     """The leading spaces and tabs of ``line``."""
@@ -18,6 +20,7 @@ class Shift:
     ``remove`` is taken off the front, then ``add`` is put there. Where the model indents with other characters than
     the file, ``unit`` (the model's) stands for one ``file_unit`` each, and ``levels`` are added. ``first_only``: the
     model's text starts in the middle of a line, so that only its first line lacks what stands before it (``add``).
+    ``only_depth``: the rule reaches lines indented by ``remove`` exactly.
     """
 
     add: str = ""
@@ -26,6 +29,7 @@ class Shift:
     file_unit: str = ""
     levels: int = 0
     first_only: bool = False
+    only_depth: bool = False
 
     def carry(self, line: str) -> str | None:
         """``line`` of the model's text as the file would have it, or ``None`` where the rule does not reach."""
@@ -43,7 +47,7 @@ class Shift:
             if rest or indent != self.unit * depth or depth + self.levels < 0:
                 return None
             return self.file_unit * (depth + self.levels)
-        if not indent.startswith(self.remove):
+        if not indent.startswith(self.remove) or (self.only_depth and indent != self.remove):
             return None
         return self.add + indent[len(self.remove) :]
 
@@ -71,6 +75,9 @@ def find_shift(pairs: Iterable[tuple[str, str]]) -> Shift | None:
     for shift in candidates:
         if all(shift._carry_indent(m) == f for m, f in seen):
             return shift
+    if len(seen) == 1:
+        # Spaces here and tabs there, at one depth: what other depths would become is not known.
+        return Shift(add=file, remove=model, only_depth=True)
     if not model and all(indent_of(m) == indent_of(f) for m, f in pairs[1:]):
         return Shift(add=file, first_only=True)
     return None
@@ -95,23 +102,52 @@ def _unit_shifts(seen: Sequence[tuple[str, str]]) -> list[Shift]:
     return shifts
 
 
-def carry_block(shift: Shift, new: Sequence[str], block: Sequence[str], file_first: str) -> list[str] | None:
+def carry_block(
+    shift: Shift, new: Sequence[str], block: Sequence[str], in_file: Sequence[str | None]
+) -> list[str] | None:
     """The new lines of a block as the file would have them, ``None`` where that cannot be told for sure.
 
-    ``block`` is the text searched for, ``file_first`` the file's line for its first non-blank one. A replacement that
-    already starts at the file's indentation (the model left it out in the search only) is taken as it is; one that
-    starts at neither is in unknown coordinates.
+    ``block`` is the text searched for, ``in_file`` the file's line for each of its lines. Lines that ``block`` and
+    ``new`` share tell whether the new text is indented like the search (it is moved alike) or like the file (it is
+    taken as it is: the model left the indentation out in the search only). Where they do not tell, the first line
+    does; one that is indented like neither leaves it open.
     """
     if shift.first_only:
         return _carry_from_middle(shift.add, new, block)
-    first = next((line for line in new if line.strip()), None)
-    model_first = next((line for line in block if line.strip()), "")
-    if shift == IDENTITY or first is None:
+    if shift == IDENTITY:
         return list(new)
-    if indent_of(first) != indent_of(model_first):
-        return list(new) if indent_of(first) == indent_of(file_first) else None
+    like_search, like_file = _alike(_shared(new, block, block)), _alike(_shared(new, block, in_file))
+    if like_search == like_file:
+        like_search, like_file = _alike(_first(new, block)), _alike(_first(new, in_file))
+    if like_file > like_search:
+        return list(new)
     moved = [shift.carry(line) for line in new]
-    return None if any(line is None for line in moved) else [line for line in moved if line is not None]
+    if None in moved or (like_search == like_file and any(line.strip() for line in new)):
+        return None
+    return [line for line in moved if line is not None]
+
+
+def _shared(new: Sequence[str], block: Sequence[str], like: Sequence[str | None]) -> list[tuple[str, str]]:
+    """The lines of ``new`` that stand in ``block`` too, apart from indentation, each with its line of ``like``."""
+    pairs: list[tuple[str, str]] = []
+    for tag, i1, i2, j1, _ in opcodes([line.strip() for line in block], [line.strip() for line in new]):
+        for offset in range(i2 - i1 if tag == "equal" else 0):
+            other = like[i1 + offset]
+            if other is not None and other.strip():
+                pairs.append((new[j1 + offset], other))
+    return pairs
+
+
+def _first(new: Sequence[str], like: Sequence[str | None]) -> list[tuple[str, str]]:
+    """The first non-blank line of both."""
+    one = next((line for line in new if line.strip()), None)
+    other = next((line for line in like if line and line.strip()), None)
+    return [] if one is None or other is None else [(one, other)]
+
+
+def _alike(pairs: Sequence[tuple[str, str]]) -> int:
+    """How many pairs are indented alike."""
+    return sum(indent_of(one) == indent_of(other) for one, other in pairs)
 
 
 def _carry_from_middle(lacking: str, new: Sequence[str], block: Sequence[str]) -> list[str] | None:

@@ -16,6 +16,7 @@ from chatls_core.edits.indentation import IDENTITY, Shift, find_shift
 from chatls_core.edits.lines import Lines
 from chatls_core.edits.plan import Rung
 from chatls_core.edits.similarity import similar_places
+from chatls_core.edits.typography import fold_line
 
 MAX_PLACES = 64
 """More places than this are not told apart; the search says that it is ambiguous."""
@@ -23,36 +24,13 @@ MAX_PLACES = 64
 _MAX_DISTINCT = 0x10FFFF
 _MAX_COMPARISONS = 20_000
 
-_PUNCTUATION = str.maketrans(
-    {
-        **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u00b4\u0060", "'"),
-        **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb", '"'),
-        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d", "-"),
-        **dict.fromkeys(
-            "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000", " "
-        ),
-    }
-)
-_SPACELESS = str.maketrans(dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad", None))
-
-
-def fold_punctuation(text: str) -> str:
-    """``text`` with typographic quotes, dashes and spaces as their ASCII ones; offsets stay the same."""
-    return text if text.isascii() else text.translate(_PUNCTUATION)
-
-
-def _typography(line: str) -> str:
-    folded = line if line.isascii() else line.translate(_PUNCTUATION).translate(_SPACELESS).replace("\u2026", "...")
-    return " ".join(folded.split())
-
-
 _KEYS: dict[Rung, Callable[[str], str]] = {
     Rung.EXACT: str,
     Rung.TRAILING_BLANKS: str.rstrip,
     Rung.INDENTATION: str.strip,
     Rung.ANY_INDENTATION: str.strip,
-    Rung.TYPOGRAPHY: _typography,
-    Rung.BLANK_LINES: _typography,
+    Rung.TYPOGRAPHY: fold_line,
+    Rung.BLANK_LINES: fold_line,
 }
 
 
@@ -232,19 +210,19 @@ class FileIndex:
         kept = dense.kept
         assert kept is not None
         own = [i for i, line in enumerate(block) if line.strip()]
-        folded = [_typography(block[i]) for i in own]
+        folded = [fold_line(block[i]) for i in own]
         at = similar_places(
             [dense.alphabet.get(key, "\0") for key in folded],
             folded,
             dense.text,
-            lambda spot: _typography(self.lines.contents[kept[spot]]),
+            lambda spot: fold_line(self.lines.contents[kept[spot]]),
         )
         matches = (self._match(block, own, spot, Rung.SIMILAR) for spot in at)
         return [match for match in matches if match is not None]
 
     def same(self, line: str, number: int) -> bool:
         """Whether ``line`` is the file's line ``number`` apart from spacing and typography."""
-        return _typography(line) == _typography(self.lines.contents[number])
+        return fold_line(line) == fold_line(self.lines.contents[number])
 
 
 LADDER: tuple[Rung, ...] = (

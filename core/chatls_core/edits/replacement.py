@@ -5,42 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from chatls_core.edits.diffing import opcodes
+from chatls_core.edits.grammars import language_of
 from chatls_core.edits.indentation import carry_block
 from chatls_core.edits.lines import Lines
 from chatls_core.edits.matching import LADDER, Match
 from chatls_core.edits.plan import Rung
+from chatls_core.edits.typography import plain_where_the_file_is
 
-_FREE_INDENTATION = [
-    ".c",
-    ".cc",
-    ".cpp",
-    ".cs",
-    ".css",
-    ".cxx",
-    ".dart",
-    ".go",
-    ".h",
-    ".hpp",
-    ".java",
-    ".js",
-    ".json",
-    ".jsonc",
-    ".jsx",
-    ".kt",
-    ".kts",
-    ".less",
-    ".mjs",
-    ".cjs",
-    ".mts",
-    ".cts",
-    ".php",
-    ".rs",
-    ".scala",
-    ".scss",
-    ".swift",
-    ".ts",
-    ".tsx",
-]
+_FREE_INDENTATION = frozenset(
+    ("c", "cpp", "c_sharp", "css", "go", "java", "javascript", "json", "php", "rust", "tsx", "typescript")
+)
 
 
 def ladder_for(path: str) -> tuple[Rung, ...]:
@@ -49,7 +23,7 @@ def ladder_for(path: str) -> tuple[Rung, ...]:
     Where a language gives indentation no meaning, a block indented in no uniform way may be replaced as sent; elsewhere
     the new text's indentation would have to be guessed.
     """
-    if path.lower().endswith(tuple(_FREE_INDENTATION)):
+    if language_of(path) in _FREE_INDENTATION:
         return LADDER
     return tuple(rung for rung in LADDER if rung is not Rung.ANY_INDENTATION)
 
@@ -60,13 +34,13 @@ def fit(lines: Lines, match: Match, block: Sequence[str], new: Sequence[str]) ->
     Lines that the model left as they were (in ``block`` and in ``new`` alike) stay as the file has them, so that a
     slip in copying them is not written into the file.
     """
-    first = next((i for i, line in enumerate(block) if line.strip()), None)
-    spot = None if first is None else match.pairs[first]
-    if first is None or spot is None:
-        return list(new)
-    fitted = carry_block(match.shift, new, block, lines.contents[spot])
+    in_file = [None if number is None else lines.contents[number] for number in match.pairs]
+    fitted = carry_block(match.shift, new, block, in_file)
     if fitted is None or match.rung in (Rung.EXACT, Rung.INDENTATION):
         return fitted
+    if match.rung >= Rung.TYPOGRAPHY:
+        plain = plain_where_the_file_is(block, filter(None, in_file))
+        fitted = [line.translate(plain) for line in fitted]
     for tag, i1, i2, j1, _ in opcodes(block, new):
         if tag != "equal":
             continue

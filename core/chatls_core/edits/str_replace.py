@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from chatls_core.edits.diagnosis import ambiguous, not_found, quote
+from chatls_core.edits.diffing import opcodes
 from chatls_core.edits.errors import EditError, EditErrorKind
 from chatls_core.edits.lines import Lines, conform, dominant_newline, split_contents, to_lf
-from chatls_core.edits.matching import MAX_PLACES, FileIndex, Match, fold_punctuation
+from chatls_core.edits.matching import MAX_PLACES, FileIndex, Match
 from chatls_core.edits.omissions import refuse_placeholders
 from chatls_core.edits.plan import Draft, Rung
 from chatls_core.edits.replacement import fit, ladder_for
+from chatls_core.edits.typography import fold_punctuation, plain_where_the_file_is
 from chatls_core.edits.unnumber import unnumbered
 
 _EXAMPLE = '{"path": "src/app.py", "old_string": "text as it stands in the file", "new_string": "text to put there"}'
@@ -239,12 +241,24 @@ def _by_lines(draft: Draft, path: str, text: str, old: str, new: str) -> str | N
             if len(spans) > 1:
                 raise _several(path, text, old, [start for start, _ in spans])
             if spans:
-                return _put(draft, path, text, spans, old, new, rung)
+                there = to_lf(text[spans[0][0] : spans[0][1]])
+                return _put(draft, path, text, spans, old, _in_the_files_characters(old, new, there), rung)
         for wanted in reversed(attempts) if rung is Rung.BLANK_LINES else attempts:
             found = index.places(wanted.block, rung)
             if found:
                 return _put_lines(draft, path, lines, wanted, found)
     return _unnumbered(draft, path, index, old, new)
+
+
+def _in_the_files_characters(old: str, new: str, there: str) -> str:
+    """``new`` with the lines it shares with ``old`` as the file has them (``there``, line by line as ``old``)."""
+    plain = plain_where_the_file_is((old,), (there,))
+    sent, put, kept = old.split("\n"), new.split("\n"), there.split("\n")
+    lines = [line.translate(plain) for line in put]
+    for tag, i1, i2, j1, j2 in opcodes(sent, put):
+        if tag == "equal":
+            lines[j1:j2] = kept[i1:i2]
+    return "\n".join(lines)
 
 
 @dataclass(frozen=True, slots=True)

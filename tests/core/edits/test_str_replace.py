@@ -117,8 +117,21 @@ def test_an_indentation_that_is_not_uniform_is_harmless_in_a_language_with_brace
 def test_typographic_characters_are_overlooked_and_kept_where_nothing_changes() -> None:
     text = "say \u201chello\u201d \u2014 now\nend\n"
     plan = plan_of("str_replace", text, replace('say "hello" - now\nend', 'say "hello" - now\nstop'))
-    assert (plan.after["f.txt"], plan.rung) == ('say "hello" - now\nstop\n', Rung.TYPOGRAPHY)
+    assert (plan.after["f.txt"], plan.rung) == ("say \u201chello\u201d \u2014 now\nstop\n", Rung.TYPOGRAPHY)
     assert after("str_replace", "a\u00a0b \u2018c\u2019\n", replace("'c'", "'d'")) == "a\u00a0b 'd'\n"
+
+
+def test_typographic_characters_the_model_made_of_plain_ones_are_not_written() -> None:
+    edit = replace("say(\u2018a\u2019)\nend()", "say(\u2018a\u2019)\nsay(\u2018b\u2019)\nend()")
+    assert after("str_replace", "say('a')\nend()\n", edit) == "say('a')\nsay('b')\nend()\n"
+    part = replace("(\u2018a\u2019)\nend", "(\u2018c\u2019)\nend")
+    assert after("str_replace", "say('a')\nend()\n", part) == "say('c')\nend()\n"
+
+
+def test_lines_shared_with_the_search_tell_how_the_new_text_is_indented() -> None:
+    text = "    def f(self):\n        a()\n        b()\n"
+    edit = replace("def f(self):\n    a()\n    b()", "    a()\n    b()")
+    assert after("str_replace", text, edit) == "        a()\n        b()\n"
 
 
 def test_empty_lines_are_overlooked() -> None:

@@ -1,0 +1,41 @@
+"""Typographic characters and their plain ones: what a model, or the way to it, exchanges without being asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+_PUNCTUATION = str.maketrans(
+    {
+        **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u00b4\u0060", "'"),
+        **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb", '"'),
+        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d", "-"),
+        **dict.fromkeys(
+            "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000", " "
+        ),
+    }
+)
+_SPACELESS = str.maketrans(dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad", None))
+
+
+def fold_punctuation(text: str) -> str:
+    """``text`` with typographic quotes, dashes and spaces as their ASCII ones; offsets stay the same."""
+    return text if text.isascii() else text.translate(_PUNCTUATION)
+
+
+def fold_line(line: str) -> str:
+    """A line with plain punctuation, single blanks and no invisible characters, stripped."""
+    folded = line if line.isascii() else line.translate(_PUNCTUATION).translate(_SPACELESS).replace("\u2026", "...")
+    return " ".join(folded.split())
+
+
+def plain_where_the_file_is(sent: Iterable[str], in_file: Iterable[str]) -> dict[int, str]:
+    """A translation of the typographic characters of ``sent`` that the file's own text for it has as plain ones.
+
+    A model that writes curly quotes where the file has straight ones does so in its new text too; there they would be
+    written into the file. The other way round nothing is translated.
+    """
+    used = {ord(character) for line in sent if not line.isascii() for character in line}
+    if not used & _PUNCTUATION.keys():
+        return {}
+    kept = {ord(character) for line in in_file for character in line}
+    return {code: _PUNCTUATION[code] for code in used & _PUNCTUATION.keys() if code not in kept}
