@@ -178,13 +178,10 @@ def _quote(value: str) -> str:
 
 
 def _pattern_texts(value: object) -> list[str] | None:
-    if value is None:
-        return []
-    if isinstance(value, str):
-        return split_patterns(value)
-    if isinstance(value, list) and all(isinstance(item, str | int | float) or item is None for item in value):
-        return [text for item in value if item is not None for text in split_patterns(str(item))]
-    return None
+    items = value if isinstance(value, list) else [value]
+    if not all(item is None or isinstance(item, str | int | float) for item in items):
+        return None
+    return [text for item in items if item is not None for text in split_patterns(str(item))]
 
 
 def split_patterns(value: str) -> list[str]:

@@ -58,7 +58,7 @@ def build(base: Path, nodes: dict[str, tuple[str, str]], home: dict[str, tuple[s
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 @given(nodes=_trees, home=_trees, trusted=st.booleans())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_any_tree(tmp_path_factory: pytest.TempPathFactory, nodes: dict[str, tuple[str, str]],
                   home: dict[str, tuple[str, str]], trusted: bool) -> None:
     base = tmp_path_factory.mktemp("tree")
@@ -93,7 +93,7 @@ _graph = st.dictionaries(
 
 
 @given(_graph)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_any_import_graph_ends_and_brings_each_file_once(
     tmp_path_factory: pytest.TempPathFactory, graph: dict[int, list[int]]
 ) -> None:
