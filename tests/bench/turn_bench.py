@@ -119,7 +119,7 @@ async def main() -> None:
                 bodies = [r.json for r in models.requests]
                 raw = await raw_first_delta(models.url, bodies[TURNS // 2])
     mine, alone = statistics.median(ours) * 1e3, statistics.median(raw) * 1e3
-    print(f"first delta, {TURNS} turns: {mine:.1f} ms, SDK alone {alone:.1f} ms, overhead {mine - alone:.1f} ms (goal 5)")
+    print(f"first delta, median of {TURNS}: {mine:.1f} ms, SDK alone {alone:.1f}, overhead {mine - alone:.1f} (goal 5)")
     bare = bare_sdk_mib()
     print(f"resident memory after one turn: {memory:.0f} MiB, SDK alone {bare:.0f} MiB, ratio {memory / bare:.2f}")
     share, size = cached_share(bodies), len(json.dumps(bodies[0]["system"]))

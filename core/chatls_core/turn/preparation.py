@@ -10,8 +10,9 @@ from pathlib import Path
 
 from chatls_core.events import ContextItem, Notice, TurnEvent
 from chatls_core.host import Host
+from chatls_core.instructions import InstructionChanges
 from chatls_core.llm.model import Model
-from chatls_core.prompt.attachments import MAX_TOTAL_CHARS, attach, label
+from chatls_core.prompt.attachments import MAX_TOTAL_CHARS, Attached, attach, label
 from chatls_core.prompt.system import (
     SMALL_SYSTEM,
     Section,
@@ -58,14 +59,21 @@ class Preparation:
         self._seen_paths = 0
         self._problems: list[str] = []
 
+    async def refresh(self) -> None:
+        """Take in what another program added to the session, and look at the instruction files."""
+        changes = await asyncio.to_thread(self._refresh)
+        self._unannounced = bool(changes)
+        if changes:
+            self._services.instructions_changed(changes)
+
+    def _refresh(self) -> InstructionChanges:
+        self._services.sessions.refresh(self._conversation)
+        return self._services.instructions.refresh()
+
     async def system(self, model: Model) -> None:
         """Build the system text when a natural rebuild is due; else it stays as it was frozen."""
         self._small = is_small(model)
         key = f"{self._request.mode}{':small' if self._small else ''}"
-        changes = await asyncio.to_thread(self._services.instructions.refresh)
-        self._unannounced = bool(changes)
-        if changes:
-            self._services.instructions_changed(changes)
         if self._conversation.system and self._conversation.system_key == key:
             return
         if self._small:
@@ -100,10 +108,7 @@ class Preparation:
         roots = tuple(self._host.roots)
         active = label(self._host, self._request.active_uri) if self._request.active_uri else ""
         context.surroundings(self._services.clock(), roots, active)
-        await asyncio.to_thread(self._instructions, context, roots)
-        context.blocks += attached.blocks
-        context.files += attached.items
-        await asyncio.to_thread(self._recall, context)
+        await asyncio.to_thread(self._gather, context, roots, attached)
         for problem in self._problems:
             self._emit(Notice("warning", problem))
         # A change that was announced when it happened is not announced twice.
@@ -125,6 +130,13 @@ class Preparation:
         if summary := context.summary():
             self._emit(summary)
         return context.text()
+
+    def _gather(self, context: TurnContext, roots: tuple[Path, ...], attached: Attached) -> None:
+        """Everything that reads the disk, in one go: each hop to a thread delays the first word of the answer."""
+        self._instructions(context, roots)
+        context.blocks += attached.blocks
+        context.files += attached.items
+        self._recall(context)
 
     def _instructions(self, context: TurnContext, roots: tuple[Path, ...]) -> None:
         instructions = self._services.instructions

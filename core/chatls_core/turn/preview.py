@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from chatls_core.llm.messages import TextPart, ToolCallPart, ToolResultPart
 from chatls_core.prompt.request import breakpoints
@@ -10,7 +10,7 @@ from chatls_core.text.tokens import estimate
 from chatls_core.tools.base import ToolSet
 from chatls_core.turn.exchange import ChatRequest
 from chatls_core.turn.live import LiveSession, Turn
-from chatls_core.turn.run import TurnRun
+from chatls_core.turn.run import TurnRun, copy_of
 from chatls_core.turn.services import Services
 
 
@@ -57,16 +57,7 @@ async def preview(
     preferred: tuple[str, str],
 ) -> PromptPreview:
     """Assemble the request on a copy of the session. Raises :class:`ModelError` when nobody could answer."""
-    conversation = session.conversation
-    copy = LiveSession(
-        replace(
-            conversation,
-            messages=list(conversation.messages),
-            carried=dict(conversation.carried),
-            state=dict(conversation.state),
-        ),
-        session.files,
-    )
+    copy = LiveSession(copy_of(session.conversation), session.files)
     built = await TurnRun(services, copy, turn, tools, preferred).request()
     stored = copy.conversation.state.get("sections")
     names = [str(name) for name in stored] if isinstance(stored, list) else []

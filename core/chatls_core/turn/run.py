@@ -34,6 +34,7 @@ from chatls_core.llm.messages import (
 from chatls_core.llm.model import Model
 from chatls_core.prompt.request import breakpoints
 from chatls_core.prompt.window import history_start
+from chatls_core.sessions.conversation import Conversation
 from chatls_core.tools.base import ToolSet
 from chatls_core.tools.edit_journal import RecordedFile
 from chatls_core.turn.calls import CallRunner
@@ -80,9 +81,8 @@ class TurnRun:
     async def run(self) -> ChatResult:
         """The whole turn. On failure or cancellation history keeps what was finished, or is as it was."""
         conversation = self._conversation
-        await asyncio.to_thread(self._services.sessions.refresh, conversation)
-        if conversation.messages:
-            await asyncio.to_thread(self._services.checkpoints.add, conversation, self._turn.request.text)
+        await self._prepare.refresh()
+        checkpoint = asyncio.create_task(self._checkpoint(copy_of(conversation)))
         before = (
             list(conversation.messages),
             dict(conversation.carried),
@@ -111,6 +111,9 @@ class TurnRun:
                     conversation.system_key,
                 ) = before
             raise
+        finally:
+            # The model need not wait for the checkpoint's disk, but the turn is not over without it.
+            await asyncio.shield(checkpoint)
         return ChatResult(
             self._session.conversation.id,
             self._turn.id,
@@ -119,6 +122,15 @@ class TurnRun:
             self._usage,
             tuple(session_files.edits),
         )
+
+    async def _checkpoint(self, conversation: Conversation) -> None:
+        if not conversation.messages:
+            return
+        try:
+            await asyncio.to_thread(self._services.checkpoints.add, conversation, self._turn.request.text)
+        except OSError as error:
+            log.error("no checkpoint of %s: %s", conversation.id, error)
+            self._turn.emit(Notice("warning", "No checkpoint could be written, so you cannot rewind to here."))
 
     def _select(self) -> Model:
         state = self._conversation.state
@@ -169,6 +181,7 @@ class TurnRun:
 
     async def request(self) -> BuiltRequest:
         """The first request of the turn, without asking the model."""
+        await self._prepare.refresh()
         model = self._select()
         await self._open(model)
         return BuiltRequest(model, self._request(model, 0))
@@ -320,14 +333,19 @@ async def save(services: Services, session: LiveSession) -> None:
         return
     async with session.saving:
         conversation = session.conversation
-        copy = replace(
-            conversation,
-            messages=list(conversation.messages),
-            carried=dict(conversation.carried),
-            state=dict(conversation.state),
-        )
+        copy = copy_of(conversation)
         await asyncio.to_thread(services.sessions.save, copy)
         conversation.title, conversation.updated = copy.title, copy.updated
+
+
+def copy_of(conversation: Conversation) -> Conversation:
+    """A conversation another thread may read while this one goes on; messages are immutable."""
+    return replace(
+        conversation,
+        messages=list(conversation.messages),
+        carried=dict(conversation.carried),
+        state=dict(conversation.state),
+    )
 
 
 def _extend_text(parts: list[Part], text: str) -> None:
