@@ -144,6 +144,12 @@ class Postings:
         """A word that ``term`` stands for, as the corpus spells it; the term itself when unknown."""
         return self._written.get(term, term)
 
+    def overlap(self, slot: int, other: int) -> float:
+        """The share of the smaller passage's information that both hold, 0 to 1; terms that begin with @ left out."""
+        a, b = ({t for t in self._terms[s] or () if t[0] != "@"} for s in (slot, other))
+        smaller = min(sum(map(self.idf, a)), sum(map(self.idf, b)))
+        return sum(map(self.idf, a & b)) / smaller if smaller else 0.0
+
     def beginning_with(self, two_letters: str) -> Iterable[str]:
         """All terms that start with these two letters."""
         return self._buckets.get(two_letters, ())

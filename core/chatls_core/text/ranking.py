@@ -132,7 +132,13 @@ class PassageIndex:
         live, wall = postings.filled(), table.column("wall")
         group = conversation.sessions(wall[live], table.stems()[live])
         count = int(group[-1]) + 1
-        shape = conversation.shape(table.labels, len(table), count, postings.average_length)
+        shape = conversation.shape(
+            table.labels,
+            len(table),
+            count,
+            postings.average_length,
+            lambda: conversation.cohesion(postings, live, group),
+        )
         by_conversation = None
         if shape.context:
             of_slot = np.zeros(postings.slots, dtype=np.int64)

@@ -138,10 +138,14 @@ def score(corpus: Corpus, wish: Wish) -> Result:
     spoken = np.zeros(size)
     for name in wish.speakers:
         spoken[corpus.postings.arrays(LABEL + name)[0]] = 1.0
+    # Without speakers it is no dialogue, where an answer may lack every word of its question.
+    alone = (coverage < LEAST_COVERAGE) if not corpus.shape.speakers else None
     if corpus.groups is not None and wish.words:
         total = _in_context(corpus, corpus.groups, wish.words, total, near)
     else:
-        total = np.where(coverage >= LEAST_COVERAGE, total * (1 + COVERAGE * coverage), 0.0)
+        total *= 1 + COVERAGE * coverage
+    if alone is not None:
+        total[alone] = 0.0
     total *= 1 + SPEAKER * spoken
     if wish.wants_time:
         total *= 1 + TIME_ANSWER * corpus.dated
