@@ -88,6 +88,7 @@ class Catalogue:
         self._listed: dict[str, dict[str, Listed]] = {}
         self._providers: list[PriceProvider] | None = None
         self._entries: dict[tuple[str, str, str], _Entry | None] = {}
+        self._tables: dict[str, Mapping[str, Priced]] = {}
         self._loaded = False
 
     def load(self) -> None:
@@ -107,16 +108,16 @@ class Catalogue:
 
     def set_listing(self, provider: str, models: Mapping[str, Listed]) -> None:
         """What a service itself says about its models."""
-        self._listed[provider] = dict(models)
+        self._listed[provider] = {name.lower(): row for name, row in models.items()}
 
     def listing(self, provider: str) -> Mapping[str, Listed]:
-        """The last listing of a service, empty when there is none."""
+        """The last listing of a service by lower-case name, empty when there is none."""
         return self._listed.get(provider, {})
 
     def known_models(self, provider: str, prices: str) -> tuple[str, ...]:
         """Names to offer: the service's own listing, else those in the price data that are not deprecated."""
         if self._listed.get(provider):
-            return tuple(self._listed[provider])
+            return tuple(row.name for row in self._listed[provider].values())
         self.load()
         found = next((p for p in self._providers or [] if p.id == prices), None)
         return tuple(m.id for m in found.models if not m.deprecated and m.context_window) if found else ()
@@ -157,6 +158,8 @@ class Catalogue:
         self.load()
         if spec.on_this_machine:
             return replace(usage, cost_usd=0.0)
+        if not usage.prompt_tokens and not usage.output_tokens:
+            return replace(usage, cost_usd=None)  # the service reported nothing, which is not free
         override = _lookup(self._overrides, usage.model)
         if override is not None and override.input is not None and override.output is not None:
             return replace(usage, cost_usd=_simple_cost(usage, override))
@@ -186,29 +189,31 @@ class Catalogue:
             self._entries[key] = self._search(spec, model, base_url)
         return self._entries[key]
 
+    def _names(self, provider: PriceProvider) -> Mapping[str, Priced]:
+        if provider.id not in self._tables:
+            self._tables[provider.id] = {m.id.lower(): m for m in provider.models}
+        return self._tables[provider.id]
+
     def _search(self, spec: ProviderSpec, model: str, base_url: str) -> _Entry | None:
         everyone = self._providers or []
         by_url = [p for p in everyone if base_url and re.match(p.api_pattern, base_url)]
         by_id = [p for p in everyone if p.id == spec.prices]
         for provider in by_url or by_id:
-            names = {m.id.lower(): m for m in provider.models}
-            found = _lookup(names, model) or provider.find_model(model, all_providers=everyone)
+            found = _lookup(self._names(provider), model) or provider.find_model(model, all_providers=everyone)
             if found is not None:
                 return _Entry(provider, found)
         return None
 
 
 def _lookup(table: Mapping[str, T], model: str) -> T | None:
-    """Exact name, else the longest name of the table that is a prefix of ``model`` ending at a separator."""
+    """The exact name in a table of lower-case names, else the longest one ``model`` begins with before a separator."""
     name = model.lower()
-    for candidate in table:
-        if candidate.lower() == name:
-            return table[candidate]
-    best = ""
-    for candidate in table:
-        if name.startswith(candidate.lower()) and name[len(candidate)] in _SEPARATORS and len(candidate) > len(best):
-            best = candidate
-    return table[best] if best else None
+    if name in table:
+        return table[name]
+    for end in range(len(name) - 1, 0, -1):
+        if name[end] in _SEPARATORS and name[:end] in table:
+            return table[name[:end]]
+    return None
 
 
 def _with(
@@ -263,7 +268,7 @@ def _read_overrides(file: Path | None) -> Mapping[str, _Override]:
         return {}
     try:
         tables = tomllib.loads(file.read_text(encoding="utf-8")).get("models", {})
-        return {name: _Override.model_validate(table) for name, table in tables.items()}
+        return {name.lower(): _Override.model_validate(table) for name, table in tables.items()}
     except (OSError, ValueError, AttributeError, ValidationError) as error:
         log.warning("%s is not usable, its overrides are ignored: %s", file.name, error)
         return {}

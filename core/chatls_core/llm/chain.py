@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from chatls_core.llm.backend import Backend
-from chatls_core.llm.errors import cut_off, is_retryable
+from chatls_core.llm.errors import VendorError, cut_off, is_retryable
 from chatls_core.llm.events import Answering, ModelError, ModelEvent, Stopped, Usage, UsageReport
 from chatls_core.llm.messages import ModelRequest
 from chatls_core.llm.model import ModelInfo
@@ -31,7 +31,11 @@ LONGEST_WAIT = 30.0
 """Seconds one request may spend waiting between attempts; a service that asks for more has failed for now."""
 
 _FALLBACK_ATTEMPTS = 2
-"""Attempts per candidate when another one is ready to answer."""
+_FALLBACK_WAIT = 5.0
+"""Attempts per candidate, and seconds it may be waited for, when another one is ready to answer."""
+
+_SILENCES = 2
+"""Attempts at a service that stays silent: each one costs the user a whole time limit."""
 
 
 class Sleep(Protocol):
@@ -167,6 +171,7 @@ class ChainModel:
         """Ask; see :class:`chatls_core.llm.model.Model`."""
         order, because = self._order()
         first_error: ModelError | None = None
+        failed: list[Candidate] = []
         for position, candidate in enumerate(order):
             others = order[position + 1 :]
             asked = request
@@ -180,12 +185,16 @@ class ChainModel:
             except _Failed as failure:
                 error = failure.error
                 first_error = first_error or error
-                if failure.visible or not _moves_on(error, candidate, others):
-                    raise error from error.__cause__
-                because = f"{candidate.provider}: {error}"
-                log.warning("%s could not answer (%s), the next is asked: %s", candidate.provider, error.kind, error)
+                failed.append(candidate)
+                if not failure.visible and _moves_on(error, candidate, others):
+                    because = f"{candidate.provider}: {error}"
+                    log.warning("the next provider is asked, since %s failed (%s)", because, error.kind)
+                    continue
+                if failure.visible or error.kind not in _BLAMES:
+                    raise error from error.__cause__  # about this request, whoever is asked
+                break
         assert first_error is not None
-        raise first_error
+        raise _with_others(first_error, failed[1:])
 
     def _order(self) -> tuple[list[Candidate], str]:
         """Who is asked in turn, and why not the preferred one first: those at rest come last, soonest awake first."""
@@ -202,7 +211,9 @@ class ChainModel:
         self, candidate: Candidate, request: ModelRequest, because: str, replaceable: bool
     ) -> AsyncGenerator[ModelEvent, None]:
         """One candidate's answer with its retries. Raises :class:`_Failed`."""
-        attempts = min(self._rules.attempts, _FALLBACK_ATTEMPTS) if replaceable else self._rules.attempts
+        attempts, longest = self._rules.attempts, self._rules.longest
+        if replaceable:
+            attempts, longest = min(attempts, _FALLBACK_ATTEMPTS), min(longest, _FALLBACK_WAIT)
         waited = 0.0
         attempt = 0
         model = request.model or candidate.model
@@ -225,17 +236,15 @@ class ChainModel:
                             self._cooldowns.succeeded(candidate.provider)
                         yield event
                 if not finished:
-                    raise cut_off_by(candidate)
+                    raise cut_off(candidate.provider)
                 return
-            except ModelError as error:
+            except Exception as raised:
+                error = _typed(raised, candidate)
                 wait = self._wait(error, attempt)
-                if visible or attempt >= attempts or not is_retryable(error) or waited + wait > self._rules.longest:
+                most = min(attempts, _SILENCES) if error.kind == "timeout" else attempts
+                if visible or attempt >= most or not is_retryable(error) or waited + wait > longest:
                     self._cooldowns.failed(candidate.provider, error)
-                    raise _Failed(error, visible) from error
-                if error.kind == "timeout" and attempt >= 2:
-                    # Two full waits for a silent service are enough of the user's time.
-                    self._cooldowns.failed(candidate.provider, error)
-                    raise _Failed(error, visible) from error
+                    raise _Failed(error, visible) from raised
                 log.info("%s: %s; attempt %d in %.1f s", candidate.provider, error, attempt + 1, wait)
                 waited += wait
                 await self._sleep(wait)
@@ -255,11 +264,30 @@ class _Failed(Exception):
         self.visible = visible
 
 
-def cut_off_by(candidate: Candidate) -> ModelError:
-    """The error for a backend that ended without saying why."""
-    from chatls_core.llm.endpoint import Endpoint
+def _typed(error: Exception, candidate: Candidate) -> ModelError:
+    """The error as one of ours: a backend, of another package perhaps, may raise anything."""
+    if isinstance(error, ModelError):
+        return error
+    log.error("%s failed unexpectedly", candidate.provider, exc_info=error)
+    text = f"{candidate.provider} failed unexpectedly ({type(error).__name__})."
+    return VendorError("internal", text, hint="The log has the details.", provider=candidate.provider)
 
-    return cut_off(Endpoint(candidate.provider, ""))
+
+def _with_others(error: ModelError, others: Sequence[Candidate]) -> ModelError:
+    """The preferred provider's error, with a word about those that stood in and failed too."""
+    if not others:
+        return error
+    names = ", ".join(candidate.provider for candidate in others)
+    told = VendorError(
+        error.kind,
+        f"{error} Nor could {names} answer.",
+        hint=error.hint,
+        provider=error.provider,
+        retry_after=error.retry_after,
+        status=error.status,
+    )
+    told.__cause__ = error
+    return told
 
 
 def _moves_on(error: ModelError, candidate: Candidate, others: Sequence[Candidate]) -> bool:

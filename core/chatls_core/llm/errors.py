@@ -283,8 +283,6 @@ def _class_names(error: BaseException) -> set[str]:
     return names
 
 
-def cut_off(endpoint: Endpoint) -> VendorError:
+def cut_off(provider: str) -> VendorError:
     """The error for a stream that ended in an orderly way but before the answer was complete."""
-    return VendorError(
-        "network", f"The answer of {endpoint.provider} ended before it was complete.", provider=endpoint.provider
-    )
+    return VendorError("network", f"The answer of {provider} ended before it was complete.", provider=provider)

@@ -175,7 +175,8 @@ class Models:
             raise ModelError(
                 "no_provider", f"{spec.title} cannot be used: {access.reason}.", hint=_how_to(spec), provider=spec.name
             )
-        chosen = [self._candidate(spec, access.endpoint, model or self._model_of(spec, asked=not provider))]
+        name = model or self._model_of(spec, asked=not provider)
+        chosen = [self._candidate(spec, access.endpoint, name, self._settings.context_window)]
         for fallback, fallback_model in self._fallbacks():
             if fallback.name != spec.name and (other := self._access(fallback)).endpoint is not None:
                 chosen.append(self._candidate(fallback, other.endpoint, fallback_model))
@@ -244,13 +245,15 @@ class Models:
             return running[0].name
         return spec.default_model or "default"  # a server with one model takes any name
 
-    def _candidate(self, spec: ProviderSpec, endpoint: Endpoint, model: str) -> Candidate:
+    def _candidate(
+        self, spec: ProviderSpec, endpoint: Endpoint, model: str, window: int | None = None
+    ) -> Candidate:
         def backend() -> Backend:
             found = self._backend(spec, endpoint)
             return found if info().native_tools else EmulatedTools(found)
 
         def info() -> ModelInfo:
-            return self._info(spec, model, endpoint.base_url)
+            return self._info(spec, model, endpoint.base_url, window)
 
         return Candidate(
             provider=spec.name,
@@ -262,9 +265,9 @@ class Models:
             price=lambda usage: self._catalogue.priced(spec, usage, endpoint.base_url),
         )
 
-    def _info(self, spec: ProviderSpec, model: str, base_url: str) -> ModelInfo:
+    def _info(self, spec: ProviderSpec, model: str, base_url: str, window: int | None = None) -> ModelInfo:
         if not spec.embedded:
-            return self._catalogue.info(spec, model, base_url, self._settings.context_window)
+            return self._catalogue.info(spec, model, base_url, window)
         info = self._catalogue.info(spec, model, base_url, self._settings.local.window)
         # The small model that comes with us is fluent, but calls no tool right.
         return replace(info, tools=model != spec.default_model, images=False, reasoning=False, known=True)
@@ -307,7 +310,7 @@ class Models:
         listing = self._catalogue.listing(spec.name)
         shown = tuple(
             ModelStatus(
-                name, listing[name].title if name in listing else "", self._info(spec, name, url)
+                name, row.title if (row := listing.get(name.lower())) else "", self._info(spec, name, url)
             )
             for name in dict.fromkeys((model, *names))
             if name

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 from uuid import uuid4
 
+from chatls_core.llm.endpoint import Endpoint
 from chatls_core.llm.events import ToolCallDelta, ToolCallDone, ToolCallStarted
 from chatls_core.llm.history import parse_arguments, whole_characters
 
@@ -32,6 +33,76 @@ async def within(seconds: float, call: Callable[[], Awaitable[T]]) -> T:
     """The result of a call, or ``TimeoutError`` after so many seconds."""
     async with asyncio.timeout(seconds):
         return await call()
+
+
+async def paced(stream: AsyncIterator[T], endpoint: Endpoint) -> AsyncGenerator[T, None]:
+    """The items of a stream within the endpoint's time limits, the first one's being the longer one.
+
+    Where both limits are the same the HTTP client's own watchdog holds them, for which keep-alive comments count too.
+    """
+    if endpoint.first_timeout <= endpoint.idle_timeout:
+        async for item in stream:
+            yield item
+        return
+    limit = endpoint.first_timeout
+    while True:
+        try:
+            item = await within(limit, lambda: anext(stream))
+        except StopAsyncIteration:
+            return
+        limit = endpoint.idle_timeout
+        yield item
+
+
+class ThinkTagSplitter:
+    """Takes ``<think>…</think>`` at the beginning of an answer apart: local servers often leave it in the text."""
+
+    _OPEN, _CLOSE = "<think>", "</think>"
+
+    def __init__(self) -> None:
+        self._held = ""
+        self._state = "start"
+        self._trimming = False
+
+    def feed(self, text: str) -> list[tuple[bool, str]]:
+        """The pieces of ``text``, each with whether it is thought."""
+        if self._state == "start":
+            self._held += text
+            begun = self._held.lstrip()
+            if len(begun) < len(self._OPEN) and self._OPEN.startswith(begun):
+                return []
+            text, self._held = self._held, ""
+            tagged = begun.startswith(self._OPEN)
+            self._state, self._trimming = ("thought", True) if tagged else ("text", False)
+            text = begun.removeprefix(self._OPEN) if tagged else text
+        if self._state == "text":
+            return self._pieces(False, text)
+        thought, closed, rest = (self._held + text).partition(self._CLOSE)
+        if not closed:
+            safe = len(thought) - _overlap(thought, self._CLOSE)
+            self._held = thought[safe:]
+            return self._pieces(True, thought[:safe])
+        self._held, self._state = "", "text"
+        pieces = self._pieces(True, thought)
+        self._trimming = True
+        return [*pieces, *self._pieces(False, rest)]
+
+    def _pieces(self, thought: bool, text: str) -> list[tuple[bool, str]]:
+        """One piece or none; empty lines next to a tag belong to the tag."""
+        if self._trimming:
+            text = text.lstrip("\n")
+            self._trimming = not text
+        return [(thought, text)] if text else []
+
+    def end(self) -> list[tuple[bool, str]]:
+        """What was held back for a tag that did not come."""
+        held, self._held = self._held, ""
+        return [(self._state == "thought", held)] if held else []
+
+
+def _overlap(text: str, tag: str) -> int:
+    """How many characters at the end of ``text`` could begin ``tag``."""
+    return next((n for n in range(min(len(tag) - 1, len(text)), 0, -1) if text.endswith(tag[:n])), 0)
 
 
 class CharacterJoiner:

@@ -155,6 +155,42 @@ async def test_cooldowns_grow_and_end() -> None:
     assert downs.remaining("b") == 0
 
 
+async def test_nobody_waits_long_while_another_is_ready() -> None:
+    clock = Clock()
+    backends = [Scripted("a", [Try("rate_limit", retry_after=20.0)]), Scripted("b")]
+    outcome = await collect(chain(backends, clock, CoolDowns(BASE, LONGEST, clock)), ask())
+    assert outcome.text == "b#1"
+    assert clock.now == 1000.0
+
+
+async def test_silence_is_borne_twice() -> None:
+    clock = Clock()
+    backend = Scripted("a", [Try("timeout")] * 9)
+    await collect(chain([backend], clock, CoolDowns(BASE, LONGEST, clock), attempts=9), ask())
+    assert backend.asked == 2
+
+
+async def test_when_nobody_can_the_first_says_why_and_the_others_are_named() -> None:
+    clock = Clock()
+    backends = [Scripted("a", [Try("auth")]), Scripted("b", [Try("model_not_found")])]
+    outcome = await collect(chain(backends, clock, CoolDowns(BASE, LONGEST, clock)), ask())
+    assert outcome.error is not None
+    assert (outcome.error.kind, outcome.error.provider) == ("auth", "a")
+    assert "b" in str(outcome.error).split()
+
+
+async def test_a_backend_that_breaks_is_replaced_and_logged(caplog: pytest.LogCaptureFixture) -> None:
+    class Broken(Scripted):
+        async def stream(self, request: ModelRequest, model: str, info: ModelInfo) -> AsyncGenerator[ModelEvent, None]:
+            raise KeyError("surprise")
+            yield Stopped("end")
+
+    clock = Clock()
+    outcome = await collect(chain([Broken("a"), Scripted("b")], clock, CoolDowns(BASE, LONGEST, clock)), ask())
+    assert outcome.text == "b#1"
+    assert "surprise" in caplog.text
+
+
 @pytest.mark.parametrize("kind", ["context_overflow", "bad_request", "refused"])
 async def test_failures_of_the_request_blame_nobody(kind: ErrorKind) -> None:
     clock = Clock()

@@ -124,7 +124,7 @@ class AnthropicBackend:
         if not reader.stopped:
             for event in reader.partial_usage():
                 yield event
-            raise cut_off(self._endpoint)
+            raise cut_off(self._endpoint.provider)
 
     async def count_tokens(self, request: ModelRequest, model: str, info: ModelInfo) -> int | None:
         """Input tokens by the ``count_tokens`` endpoint."""

@@ -7,6 +7,7 @@ import re
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any
+from urllib.parse import quote
 
 from chatls_core.llm.backend import Listed
 from chatls_core.llm.endpoint import Endpoint
@@ -57,7 +58,7 @@ class GeminiBackend:
     async def stream(self, request: ModelRequest, model: str, info: ModelInfo) -> AsyncGenerator[ModelEvent, None]:
         """Ask once; see :class:`Backend`."""
         reader = _Reader(self._endpoint, model)
-        path = f"/models/{model}:streamGenerateContent?alt=sse"
+        path = f"/models/{_in_path(model)}:streamGenerateContent?alt=sse"
         async with aclosing(self._http.lines(path, build(request, model, info, self._endpoint.provider))) as lines:
             async for line in lines:
                 if line.startswith(b"data:"):
@@ -68,8 +69,9 @@ class GeminiBackend:
 
     async def count_tokens(self, request: ModelRequest, model: str, info: ModelInfo) -> int | None:
         """Input tokens by the ``countTokens`` endpoint."""
-        body = {"model": f"models/{model}", **build(request, model, info, self._endpoint.provider)}
-        answer = await self._http.json("POST", f"/models/{model}:countTokens", {"generateContentRequest": body})
+        name = _in_path(model)
+        body = {"model": f"models/{name}", **build(request, model, info, self._endpoint.provider)}
+        answer = await self._http.json("POST", f"/models/{name}:countTokens", {"generateContentRequest": body})
         return int(answer["totalTokens"]) if isinstance(answer, dict) and "totalTokens" in answer else None
 
     async def list_models(self) -> Sequence[Listed]:
@@ -92,6 +94,10 @@ class GeminiBackend:
 
 
 # --- request --------------------------------------------------------------------------------------------------------
+
+
+def _in_path(model: str) -> str:
+    return quote(model.removeprefix("models/"), safe="")
 
 
 def _version(model: str) -> tuple[int, int]:
@@ -255,7 +261,7 @@ class _Reader:
     def finish(self) -> list[ModelEvent]:
         """The closing events. Raises when the stream ended without a finish reason."""
         if not self._stop:
-            raise cut_off(self._endpoint)
+            raise cut_off(self._endpoint.provider)
         who = self._endpoint.provider
         if self._stop in _BROKEN:
             raise VendorError("server", f"{who} could not finish its answer ({self._stop}).", provider=who)

@@ -65,7 +65,7 @@ class OllamaBackend:
                     for event in reader.read(line):
                         yield event
         if not reader.stopped:
-            raise cut_off(self._endpoint)
+            raise cut_off(self._endpoint.provider)
 
     async def count_tokens(self, request: ModelRequest, model: str, info: ModelInfo) -> int | None:
         """``None``: not offered."""

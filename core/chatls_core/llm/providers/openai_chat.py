@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 
@@ -34,7 +35,7 @@ from chatls_core.llm.providers.openai_models import BREAKPOINT, is_reasoning_mod
 from chatls_core.llm.providers.openai_sdk import OpenAISdkBackend
 from chatls_core.llm.providers.sdk import sdk_error
 from chatls_core.llm.quirks import Quirks
-from chatls_core.llm.wire import CallCollector, CharacterJoiner, closing, within
+from chatls_core.llm.wire import CallCollector, CharacterJoiner, ThinkTagSplitter, closing, paced, within
 
 Json = dict[str, Any]
 
@@ -71,10 +72,11 @@ class OpenAIChatBackend(OpenAISdkBackend):
                     for event in reader.whole(await raw.response.aread()):
                         yield event
                     return
-                async for item in raw:
-                    started = True
-                    for event in reader.read(item):
-                        yield event
+                async with aclosing(paced(raw, self._endpoint)) as items:
+                    async for item in items:
+                        started = True
+                        for event in reader.read(item):
+                            yield event
                 for event in reader.finish():
                     yield event
         except ModelError:
@@ -213,6 +215,7 @@ class _Reader:
         self._quirks = quirks
         self._calls = CallCollector()
         self._joiner = CharacterJoiner()
+        self._tags = ThinkTagSplitter()
         self._usage = Usage(model=model, provider=endpoint.provider)
         self._seen_usage = False
         self._reasoning: list[str] = []
@@ -243,9 +246,8 @@ class _Reader:
             self._reasoning.append(thought)
             events.append(ReasoningDelta(thought))
         if delta.content:
-            events += self._reasoning_done()
-            if text := self._joiner.feed(delta.content):
-                events.append(TextDelta(text))
+            for thought_too, piece in self._tags.feed(self._joiner.feed(delta.content)):
+                events += self._piece(thought_too, piece)
         if delta.refusal:
             self._stop = "content_filter"
             events.append(TextDelta(delta.refusal))
@@ -257,6 +259,12 @@ class _Reader:
             key = self._calls.key_for(getattr(call, "index", None) or 0, call.id or "")
             events += self._calls.add(key, call.id or "", name, arguments)
         return events
+
+    def _piece(self, thought: bool, text: str) -> list[ModelEvent]:
+        if thought:
+            self._reasoning.append(text)
+            return [ReasoningDelta(text)]
+        return [*self._reasoning_done(), TextDelta(text)] if text else []
 
     def _reasoning_done(self) -> list[ModelEvent]:
         if not self._reasoning and not self._details:
@@ -298,16 +306,16 @@ class _Reader:
     def finish(self) -> list[ModelEvent]:
         """The closing events. Raises when the stream ended without a finish reason."""
         if not self._stop:
-            raise cut_off(self._endpoint)
+            raise cut_off(self._endpoint.provider)
         if self._stop == "error":
             who = self._endpoint.provider
             raise VendorError("server", f"{who} failed in the middle of the answer.", provider=who)
+        rest = [event for thought, piece in self._tags.end() for event in self._piece(thought, piece)]
         stop = _STOPS.get(self._stop, "end")
         if self._called and stop == "end":
             stop = "tool_use"  # some services say "stop" after calls
-        return [
-            *self._reasoning_done(), *self._calls.finish_all(), UsageReport(self._usage), Stopped(stop, self._stop)
-        ]
+        ended = [*rest, *self._reasoning_done(), *self._calls.finish_all()]
+        return [*ended, UsageReport(self._usage), Stopped(stop, self._stop)]
 
     def whole(self, body: bytes) -> list[ModelEvent]:
         """Our events for an answer sent in one piece."""

@@ -70,7 +70,7 @@ class OpenAIResponsesBackend(OpenAISdkBackend):
         except Exception as error:
             raise sdk_error(self._endpoint, error, started=started) from error
         if not reader.stopped:
-            raise cut_off(self._endpoint)
+            raise cut_off(self._endpoint.provider)
 
 
 # --- request --------------------------------------------------------------------------------------------------------

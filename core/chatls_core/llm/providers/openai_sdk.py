@@ -22,6 +22,7 @@ def open_client(endpoint: Endpoint) -> AsyncOpenAI:
     import httpx2
     from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
+    longest = max(endpoint.first_timeout, endpoint.idle_timeout)
     client = AsyncOpenAI(
         # The SDK insists on a key; servers on this machine ignore it.
         api_key=endpoint.key.reveal() or "none",
@@ -29,7 +30,7 @@ def open_client(endpoint: Endpoint) -> AsyncOpenAI:
         admin_api_key="",
         base_url=endpoint.base_url,
         max_retries=0,
-        timeout=httpx2.Timeout(endpoint.idle_timeout, connect=endpoint.connect_timeout),
+        timeout=httpx2.Timeout(longest, connect=endpoint.connect_timeout),
         default_headers=dict(endpoint.default_headers),
         http_client=DefaultAsyncHttpxClient(**endpoint.client_options()),
     )
