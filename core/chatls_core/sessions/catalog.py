@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import math
+import os
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,7 +21,7 @@ from typing import cast
 
 from chatls_core.sessions.conversation import SessionSummary
 from chatls_core.sessions.passages import SessionPassage, Source
-from chatls_core.store import Signature
+from chatls_core.store import FILE_MODE, FOLDER_MODE, Signature
 from chatls_core.text import tokenizer
 
 logger = logging.getLogger(__name__)
@@ -321,9 +322,11 @@ class Catalog:
         if self._path is None:
             return _prepared(":memory:")
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o750)
+            self._path.parent.mkdir(parents=True, exist_ok=True, mode=FOLDER_MODE)
+            # SQLite would let everybody read it; its companion files take over the mode.
+            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, FILE_MODE))
             return _prepared(self._path)
-        except sqlite3.OperationalError as error:
+        except (OSError, sqlite3.OperationalError) as error:
             logger.warning("The session index %s cannot be used (%s); it is kept in memory", self._path, error)
             return _prepared(":memory:")
         except sqlite3.DatabaseError as error:

@@ -6,6 +6,7 @@ import logging
 import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
+from datetime import UTC, datetime
 from pathlib import Path
 
 from chatls_core.sessions import names
@@ -29,6 +30,7 @@ class SessionFiles:
         self.folder = folder
         self.own = folder / ".chatls"
         self.fs = fs
+        self._last: tuple[str, Signature, SessionDocument] | None = None
 
     def path(self, name: str) -> Path:
         """The file of a session."""
@@ -69,7 +71,12 @@ class SessionFiles:
             signature = self.fs.signature(path)
             if signature is None:
                 return None, None
-            return parse(PLAIN.decode(path.name, self.fs.read(path))), signature
+            if self._last is not None and self._last[:2] == (name, signature):
+                return self._last[2], signature
+            document = parse(PLAIN.decode(path.name, self.fs.read(path)))
+            # Looking a session up and loading it read the same file in a row; documents never change.
+            self._last = (name, signature, document)
+            return document, signature
         except FileNotFoundError:
             return None, None
         except (UnopenableError, NotASessionError) as error:
@@ -116,13 +123,25 @@ class SessionFiles:
             number += 1
         return candidate
 
-    def discard(self, name: str) -> str:
+    def discard(self, name: str, now: datetime) -> str:
         """Move a session's file to our trash and return its name there. Only under the lock."""
         trash = self.own / "trash"
         self.fs.make_folder(trash)
-        keep = self._free(trash / f"{name}.json.deleted")
+        keep = self._free(trash / f"{name}.json.deleted-{now.astimezone(UTC):%Y%m%d%H%M%S}")
         self.fs.replace(self.path(name), keep)
         return keep.name
+
+    def empty_trash(self, before: datetime) -> int:
+        """Delete for good what was discarded before a moment; says how many files. Only under the lock."""
+        limit = f"{before.astimezone(UTC):%Y%m%d%H%M%S}"
+        old = [
+            path
+            for path in self.fs.list(self.own / "trash")
+            if (stamp := path.name.rpartition(".json.deleted-")[2][:14]).isdigit() and stamp < limit
+        ]
+        for path in old:
+            self.fs.delete(path)
+        return len(old)
 
     def bring_back(self, discarded: str) -> str:
         """Move a file out of the trash under its old name (or that with a number); only under the lock.
@@ -130,7 +149,7 @@ class SessionFiles:
         Raises :class:`SessionError` when it is not there.
         """
         source = self.own / "trash" / Path(discarded).name
-        stem = source.name.partition(".json.deleted")[0]
+        stem = source.name.rpartition(".json.deleted-")[0]
         if not names.is_valid(stem) or self.fs.signature(source) is None:
             raise SessionError("That deleted session is gone; it can no longer be brought back.")
         name = self.free_name(stem)

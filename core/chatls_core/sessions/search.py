@@ -22,10 +22,10 @@ from chatls_core.text import cut, redaction, tokenizer
 SNIPPET_CHARS = 240
 """Most characters of one snippet."""
 
-_CANDIDATES, _RELATED = 250, 80
+_CANDIDATES, _RELATED = 200, 60
 """Passages looked at closely: by the question's words, and by related ones."""
 
-_POSTINGS = 30_000
+_POSTINGS = 12_000
 """Most passages a search may touch: among many sessions the rare words of a question decide where to look."""
 
 _RELATED_COVERS = 0.5

@@ -38,6 +38,10 @@ from chatls_core.store import REAL, Clock, FileSystem, Signature, atomic_write_b
 logger = logging.getLogger(__name__)
 
 
+TRASH_DAYS = 30
+"""Days a deleted conversation can be brought back."""
+
+
 def new_id() -> str:
     """Twelve random hexadecimal digits."""
     return secrets.token_hex(6)
@@ -242,8 +246,10 @@ class SessionStore:
                 known.signature = self._files.signature(stem)
                 self._index.forget(conversation.name)
             conversation.named = known.named = True
-            known.saved = ()
+            held, known.saved = known.held, ()
             self.save(conversation)
+            # A turn may hold the conversation without what another window added to the file: that is not taken back.
+            known.held, known.others = held, True
             return self._summary(conversation)
 
     def fork(self, session_id: str, *, name: str = "", messages: Sequence[Message] | None = None) -> Conversation:
@@ -277,7 +283,7 @@ class SessionStore:
                 raise SessionError(f"There is no saved session {session_id!r}.")
             document = self._files.peek(name)
             with self._files.lock():
-                token = self._files.discard(name)
+                token = self._files.discard(name, self._clock())
             identity = (document.ours.id if document else "") or name
             self._known.pop(identity, None)
             self._index.forget(name)
@@ -294,9 +300,12 @@ class SessionStore:
     def expire(self, *, keep_ids: Collection[str] = ()) -> Sequence[Deleted]:
         """Delete (recoverably) machine-named conversations that are too old or too many (spec/memory.md §15.1).
 
-        ``keep_ids`` are conversations in use. One without a known date never expires by age.
+        ``keep_ids`` are conversations in use. One without a known date never expires by age. What was deleted more than
+        :data:`TRASH_DAYS` ago goes for good.
         """
         with self._guard:
+            with self._files.lock():
+                self._files.empty_trash(self._clock() - timedelta(days=TRASH_DAYS))
             self._index.sync()
             sessions, _ = self._index.catalog.page(-1)
             machine = [s for s in sessions if not s.named]

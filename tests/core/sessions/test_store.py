@@ -260,6 +260,18 @@ def test_a_rename_in_another_window_is_followed(tmp_path: Path, clock: Clock) ->
     assert texts(two.load("shared").messages) == ["hello", "on"]
 
 
+def test_renaming_does_not_lose_what_another_window_wrote(tmp_path: Path, clock: Clock) -> None:
+    one, two = open_store(tmp_path, clock), open_store(tmp_path, clock)
+    live = saved(one, user("a"), session_id="shared")
+    second = two.load("shared")
+    second.messages.append(user("from two"))
+    two.save(second)
+    one.rename("shared", "named")
+    live.messages.append(user("from one"))
+    one.save(live)
+    assert texts(one.load("named").messages) == ["a", "from two", "from one"]
+
+
 def test_a_fork_goes_its_own_way(store: SessionStore) -> None:
     origin = saved(store, user("a"), assistant("b"), session_id="origin")
     copy = store.fork("origin", name="idea")
@@ -279,7 +291,29 @@ def test_a_deleted_session_can_be_brought_back(store: SessionStore) -> None:
     with pytest.raises(SessionError, match="gone"):
         store.undelete(deleted.token)
     with pytest.raises(SessionError):
-        store.undelete("../../etc/passwd.json.deleted")
+        store.undelete("../../etc/passwd.json.deleted-20260101000000")
+
+
+def test_what_was_deleted_a_month_ago_goes_for_good(store: SessionStore, clock: Clock) -> None:
+    saved(store, user("old"), session_id="old")
+    old = store.delete("old")
+    clock.now += timedelta(days=20)
+    saved(store, user("new"), session_id="new")
+    new = store.delete("new")
+    clock.now += timedelta(days=20)
+    store.expire()
+    assert store.undelete(new.token).name == "new"
+    with pytest.raises(SessionError, match="gone"):
+        store.undelete(old.token)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no file modes")
+def test_nobody_else_may_read_what_was_said(store: SessionStore, tmp_path: Path) -> None:
+    saved(store, user("private"), session_id="s")
+    store.search("private")
+    files = [p for p in tmp_path.rglob("*") if p.is_file()]
+    assert len(files) >= 3
+    assert {p.name: oct(p.stat().st_mode & 0o077) for p in files if p.stat().st_mode & 0o077} == {}
 
 
 def test_only_sessions_nobody_named_expire(tmp_path: Path, clock: Clock) -> None:
