@@ -6,17 +6,21 @@ import logging
 import sqlite3
 import threading
 import time
+from collections.abc import Callable
 from datetime import datetime
+from typing import TypeVar
 
 from chatls_core.sessions import names
 from chatls_core.sessions.catalog import Catalog, state_of
-from chatls_core.sessions.conversation import SessionSummary, title_of
+from chatls_core.sessions.conversation import SessionError, SessionSummary, title_of
 from chatls_core.sessions.document import SessionDocument, as_utc
 from chatls_core.sessions.files import SessionFiles
 from chatls_core.sessions.passages import passages_of
 from chatls_core.store import Signature
 
 logger = logging.getLogger(__name__)
+
+Answer = TypeVar("Answer")
 
 _RESCAN_SECONDS = 30.0
 """How long a file changed in place (no rename, so the folder looks unchanged) may stay unnoticed."""
@@ -55,6 +59,23 @@ class SessionIndex:
             with self._guard:
                 self._folder_state = -1
 
+    def ask(self, question: Callable[[], Answer], *, passages: bool = False) -> Answer:
+        """The answer to a question about the catalog, brought up to date first; once more after damage.
+
+        Raises :class:`SessionError` when the index cannot be used at all.
+        """
+        self.sync(passages=passages)
+        try:
+            return question()
+        except sqlite3.Error as error:
+            logger.warning("The session index failed (%s); it is asked again", error)
+        self.forget()
+        self.sync(passages=passages)
+        try:
+            return question()
+        except sqlite3.Error as error:
+            raise SessionError(f"The index of saved sessions cannot be used: {error}") from error
+
     def saved(self, name: str, document: SessionDocument, signature: Signature | None, folder_before: int) -> None:
         """Take in what we have just saved ourselves; ``folder_before`` is :meth:`folder_state` before it was."""
         try:
@@ -73,7 +94,7 @@ class SessionIndex:
         except OSError:
             return 0
 
-    def forget(self, name: str) -> None:
+    def forget(self) -> None:
         """A file is gone or renamed: look at the folder again before the next answer."""
         with self._guard:
             self._folder_state = -1

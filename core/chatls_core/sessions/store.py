@@ -223,8 +223,7 @@ class SessionStore:
 
     def list(self, *, limit: int = 50, offset: int = 0) -> SessionPage:
         """Saved conversations, the most recently used first; those without a date last."""
-        self._index.sync()
-        sessions, total = self._index.catalog.page(limit, offset)
+        sessions, total = self._index.ask(lambda: self._index.catalog.page(limit, offset))
         return SessionPage(tuple(sessions), total)
 
     def rename(self, session_id: str, name: str) -> SessionSummary:
@@ -244,7 +243,7 @@ class SessionStore:
                     conversation.title = wanted
                 known.name, known.title = stem, conversation.title
                 known.signature = self._files.signature(stem)
-                self._index.forget(conversation.name)
+                self._index.forget()
             conversation.named = known.named = True
             held, known.saved = known.held, ()
             self.save(conversation)
@@ -286,7 +285,7 @@ class SessionStore:
                 token = self._files.discard(name, self._clock())
             identity = (document.ours.id if document else "") or name
             self._known.pop(identity, None)
-            self._index.forget(name)
+            self._index.forget()
             return Deleted(identity, name, token)
 
     def undelete(self, token: str) -> SessionSummary:
@@ -294,7 +293,7 @@ class SessionStore:
         with self._guard:
             with self._files.lock():
                 name = self._files.bring_back(token)
-            self._index.forget(name)
+            self._index.forget()
             return self._summary(self.load(name))
 
     def expire(self, *, keep_ids: Collection[str] = ()) -> Sequence[Deleted]:
@@ -306,8 +305,7 @@ class SessionStore:
         with self._guard:
             with self._files.lock():
                 self._files.empty_trash(self._clock() - timedelta(days=TRASH_DAYS))
-            self._index.sync()
-            sessions, _ = self._index.catalog.page(-1)
+            sessions, _ = self._index.ask(lambda: self._index.catalog.page(-1))
             machine = [s for s in sessions if not s.named]
             oldest = self._clock() - timedelta(days=self.settings.ttl_days) if self.settings.ttl_days else None
             gone = [
@@ -333,15 +331,17 @@ class SessionStore:
         snippets: int = 3,
     ) -> SearchResult:
         """The best conversations for a question, best first, with dated snippets; see :meth:`SessionSearch.search`."""
-        self._index.sync(passages=True)
-        hits = self._search.search(
-            query,
-            now=self._clock(),
-            date_from=date_from,
-            date_to=date_to,
-            as_of=as_of,
-            limit=limit,
-            snippets=snippets,
+        hits = self._index.ask(
+            lambda: self._search.search(
+                query,
+                now=self._clock(),
+                date_from=date_from,
+                date_to=date_to,
+                as_of=as_of,
+                limit=limit,
+                snippets=snippets,
+            ),
+            passages=True,
         )
         return SearchResult(tuple(hits))
 
@@ -359,9 +359,17 @@ class SessionStore:
 
         ``exclude`` is the id or name of the conversation it is for. Spec/memory.md §9.4.
         """
-        self._index.sync(passages=True)
-        excluded = {exclude, self._index.catalog.name_of(exclude) or exclude}
-        return recall_block(self._search, self._index.catalog, text, exclude=excluded, now=now)
+        catalog = self._index.catalog
+
+        def block() -> str:
+            excluded = {exclude, catalog.name_of(exclude) or exclude}
+            return recall_block(self._search, catalog, text, exclude=excluded, now=now)
+
+        try:
+            return self._index.ask(block, passages=True)
+        except SessionError as error:
+            logger.warning("No session recall: %s", error)
+            return ""
 
     def index_all(self) -> None:
         """Read everything into the search index and return when done (searches otherwise do so as they go)."""
@@ -386,11 +394,22 @@ class SessionStore:
             document = self._files.peek(stem)
             if document is None or document.ours.id in ("", session_id):
                 return stem
-        self._index.sync()
-        if (name := self._index.catalog.name_of(session_id)) is not None:
+        if (name := self._name_of(session_id)) is not None:
             return name
         by_name = names.is_valid(session_id) and self._files.signature(session_id) is not None
         return session_id if by_name else None
+
+    def _name_of(self, session_id: str) -> str | None:
+        """The name under which the session with this id is saved; without an index every file is looked at."""
+        try:
+            return self._index.ask(lambda: self._index.catalog.name_of(session_id))
+        except SessionError as error:
+            logger.warning("Sessions are looked up file by file: %s", error)
+        for name, _ in self._files.scan():
+            document = self._files.peek(name)
+            if document is not None and document.ours.id == session_id:
+                return name
+        return None
 
     def _write(self, conversation: Conversation, known: _Known) -> None:
         """Unite with the file and replace it. Under the folder's lock."""
@@ -430,9 +449,8 @@ class SessionStore:
 
     def _follow_rename(self, conversation: Conversation, known: _Known) -> None:
         """Another process renamed the session (then its file is ours) or deleted it (then it is written anew)."""
-        self._index.forget(known.name)
-        self._index.sync()
-        if (name := self._index.catalog.name_of(conversation.id)) is not None:
+        self._index.forget()
+        if (name := self._name_of(conversation.id)) is not None:
             conversation.name = known.name = name
         else:
             known.signature = None

@@ -173,6 +173,15 @@ def test_an_index_that_breaks_costs_no_save_and_heals(store: SessionStore, tmp_p
     assert names(store, "giraffe") == ["a"]
 
 
+def test_without_a_usable_index_conversations_still_save_load_and_continue(tmp_path: Path, clock: Clock) -> None:
+    own = tmp_path / "sessions" / ".chatls"
+    (own / "index.sqlite3").mkdir(parents=True)
+    store = open_store(tmp_path, clock)
+    saved(store, user("zebra"), session_id="a")
+    assert texts(open_store(tmp_path, clock).load("a").messages) == ["zebra"]
+    assert names(store, "zebra") == ["a"]
+
+
 def test_everything_is_searchable_once_indexed(tmp_path: Path, clock: Clock) -> None:
     writer = open_store(tmp_path, clock)
     for number in range(30):
