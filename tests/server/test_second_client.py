@@ -1,4 +1,4 @@
-"""The main job from a client that is not ours: pytest-lsp with the capabilities of real editors, nothing custom declared.
+"""The main job from a client that is not ours: pytest-lsp, with what real editors declare and nothing custom.
 
 pytest-lsp also checks that the server asks only for what the editor declared.
 """

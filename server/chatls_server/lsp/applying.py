@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from chatls_core.host import (
@@ -125,19 +125,17 @@ class Applying:
                     notes.update(self._assume(verification.unseen))
                     return None
             else:
-                await verification.settle()
-                wrong = verification.touched()
+                wrong = await verification.touched()
             return await self._take_back(group, answer, verification, wrong)
 
     async def _take_back(
         self, group: list[Planned], answer: Answer, verification: Verification, wrong: list[Planned]
     ) -> Failure:
         """After a failure: put back every text that holds our change, and say what stands there now."""
-        applied = [file for file in group if verification.holds(file)] if answer.applied else wrong
-        undone = await self._roll_back(applied)
-        for file in wrong if answer.applied else ():
-            if verification.misplaced(file):
-                undone = await self._put_back(self._restored(file)) and undone
+        elsewhere = [file for file in wrong if answer.applied and await verification.misplaced(file)]
+        undone = await self._roll_back([file for file in group if file not in wrong] if answer.applied else wrong)
+        for file in elsewhere:
+            undone = await self._put_back(self._restored(file)) and undone
         current: dict[str, str] = {}
         stale: set[str] = set()
         for file in group:
@@ -248,23 +246,18 @@ class Applying:
         return Planned(FileChange(file.uri, text, wanted), "edit", file.uri, file.path, document, opened)
 
 
+@dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a group of files failed; ``retry`` when nothing stands in the way of the same change."""
+    """Why a group of files failed: which did, which are stale, what their texts are now.
 
-    def __init__(
-        self,
-        reason: str,
-        failed: frozenset[str],
-        stale: frozenset[str] = frozenset(),
-        current: dict[str, str] | None = None,
-        *,
-        retry: bool = False,
-    ) -> None:
-        self.reason = reason
-        self.failed = failed
-        self.stale = stale
-        self.current = current or {}
-        self.retry = retry
+    ``retry`` when nothing stands in the way of the same change.
+    """
+
+    reason: str
+    failed: frozenset[str]
+    stale: frozenset[str] = frozenset()
+    current: Mapping[str, str] = field(default_factory=dict)
+    retry: bool = False
 
 
 def _without_ours(before: str, after: str, text: str) -> str:
