@@ -146,6 +146,14 @@ def _several(path: str, text: str, old: str, starts: Sequence[int]) -> EditError
 
 
 def _line_numbers(text: str, starts: Sequence[int]) -> list[int]:
+    """1-based line of each of the ascending offsets ``starts``."""
+    if "\r" not in text:
+        lines, line, at = [], 1, 0
+        for start in starts:
+            line += text.count("\n", at, start)
+            at = start
+            lines.append(line)
+        return lines
     offsets = [0]
     for match in re.finditer(r"\r\n|\r|\n", text):
         offsets.append(match.end())
