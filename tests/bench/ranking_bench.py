@@ -4,9 +4,9 @@
     python -m tests.bench.ranking_bench --data FILE...        recall on labelled corpora
     python -m tests.bench.ranking_bench --data FILE --levers  each part of the ranker switched off in turn
 
-A data file holds {"corpora": [{"name", "passages": [{"id", "text", "time", "session"}], "questions": [{"text", "gold":
-[ids], "kind", "now"}]}]}; times are ISO 8601 or null. Every figure stands beside a baseline from the same run: rank-bm25
-on words split at blanks.
+A data file holds {"corpora": [{"name", "passages": [{"id", "text", "time", "session"}], "questions": [{"text",
+"gold": [ids], "kind", "now"}]}]}; times are ISO 8601 or null. Every figure stands beside a baseline from the same run:
+rank-bm25 on words split at blanks.
 """
 
 from __future__ import annotations

@@ -130,13 +130,31 @@ def cohesion(postings: Postings, live: Numbers, group: Numbers) -> float:
     return sum(shared) / len(shared)
 
 
+def takes_turns(label: Numbers, group: Numbers) -> bool:
+    """Whether the labels of passages (as numbers) alternate within conversations, as speakers do, not headings."""
+    import numpy as np
+
+    beside, next_but_one = group[1:] == group[:-1], group[2:] == group[:-2]
+    if not next_but_one.any():
+        return False
+    changes = np.mean(label[1:][beside] != label[:-1][beside])
+    returns = np.mean(label[2:][next_but_one] == label[:-2][next_but_one])
+    return bool(changes >= 0.5 and returns >= 0.5)
+
+
 def shape(
-    labels: Counter[str], passages: int, sessions_count: int, mean_length: float, cohesive: Callable[[], float]
+    labels: Counter[str],
+    passages: int,
+    sessions_count: int,
+    mean_length: float,
+    alternates: Callable[[], bool],
+    cohesive: Callable[[], float],
 ) -> Shape:
     """Read the corpus.
 
     ``labels`` are the names with their counts, ``passages`` and ``sessions_count`` how many there are, ``mean_length``
-    is in terms. ``cohesive`` measures :func:`cohesion`; it is asked where no names give dialogue away.
+    is in terms. ``alternates`` tells :func:`takes_turns`, ``cohesive`` measures :func:`cohesion`; they are asked only
+    where it matters.
     """
     shortness = min(1.0, (_SHORT / max(mean_length, 1.0)) ** 0.75)
     b = 0.75 - 0.5 * max(0.0, shortness - 0.5)
@@ -145,7 +163,7 @@ def shape(
     # Among many conversations more of them share a question's words by chance, and context proves less.
     crowding = min(1.0, (_MANY_SESSIONS / sessions_count) ** 0.25)
     speakers = frozenset(label for label, count in labels.items() if label and count >= 3)
-    if len(speakers) >= 2 and sum(labels[s] for s in speakers) >= 0.6 * passages:
+    if len(speakers) >= 2 and sum(labels[s] for s in speakers) >= 0.6 * passages and alternates():
         return Shape(speakers, shortness * crowding, b)
     together = cohesive()
     strength = min(1.0, together / _DIALOGUE_COHESION) if together >= _LEAST_COHESION else 0.0

@@ -48,6 +48,7 @@ class Table:
         self._slots: dict[str, int] = {}
         self._label: list[str] = []
         self._is_portuguese: list[bool] = []
+        self._names: dict[str, int] = {"": 0}
         self._stem: list[int] = []
         self._stems: dict[str, int] = {}
         self._columns: dict[str, list[float]] = {
@@ -94,6 +95,7 @@ class Table:
         self.passages[slot] = passage
         self.labels[label] += 1
         self._label[slot] = label
+        self._names.setdefault(label, len(self._names))
         self.portuguese += language == "pt"
         self._is_portuguese[slot] = language == "pt"
         self._stem[slot] = self._stems.setdefault(conversation.id_stem(passage.id), len(self._stems))
@@ -127,6 +129,12 @@ class Table:
         import numpy as np
 
         return np.array(self._columns[name], dtype=np.float64)
+
+    def label_numbers(self) -> NDArray[np.int64]:
+        """A number for the ``Name`` of each slot."""
+        import numpy as np
+
+        return np.array([self._names[label] for label in self._label], dtype=np.int64)
 
     def stems(self) -> NDArray[np.int64]:
         """A number for the stem of each slot's id."""

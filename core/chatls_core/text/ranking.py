@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
-from . import bm25, conversation, expansion, query, scoring, tokenizer, vectors
+from . import bm25, conversation, dates, expansion, query, scoring, tokenizer, vectors
 from .passages import Passage, Table
 from .vectors import Embed
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Scores = NDArray[np.float64]
+
+__all__ = ["STRONG_COVERAGE", "Embed", "Hit", "Passage", "PassageIndex", "TimeWindow", "strong_match"]
 
 STRONG_COVERAGE = 0.5
 """Share of the question's information a passage must hold to count as a strong match."""
@@ -31,9 +33,14 @@ _SECOND_PERSON_LABELS = frozenset({"assistant", "ai", "bot", "model", "assistent
 
 
 class TimeWindow(Protocol):
-    start: datetime
-    end: datetime
-    span: tuple[int, int]
+    """A time that a question asks for: from ``start`` up to, not including, ``end``; ``span`` is its place in the text."""
+
+    @property
+    def start(self) -> datetime: ...
+    @property
+    def end(self) -> datetime: ...
+    @property
+    def span(self) -> tuple[int, int]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +144,7 @@ class PassageIndex:
             len(table),
             count,
             postings.average_length,
+            lambda: conversation.takes_turns(table.label_numbers()[live], group),
             lambda: conversation.cohesion(postings, live, group),
         )
         by_conversation = None
@@ -179,13 +187,17 @@ class PassageIndex:
         """What is looked for in this corpus, and the asked time in words (empty when none is asked)."""
         windows = _windows(text, now) if now else ()
         inside, times = self._inside(corpus, windows) if windows else (None, "")
-        if inside is not None:
-            for window in windows:
-                start, end = window.span
-                text = text[:start] + " " * (end - start) + text[end:]
+        relative = False
+        for start, end in (window.span for window in windows):
+            # "last week" is understood and no topic any more; "March 2026" may also stand in a passage's text.
+            if not dates.dates_in(text[start:end]):
+                relative, text = True, text[:start] + " " * (end - start) + text[end:]
         question = query.read(text)
         names = {word.folded for label in corpus.shape.speakers for word in tokenizer.words(label)}
         speakers = [w.folded for w in question.topic if w.folded in names]
+        if len(speakers) == len(question.topic):
+            # A question that is only a name asks for what is said about it as well.
+            names = set()
         if question.first_person and not speakers:
             speakers = sorted(names & _FIRST_PERSON_LABELS)
         if question.second_person:
@@ -197,7 +209,7 @@ class PassageIndex:
             for w in question.topic
             if w.folded not in names
         ]
-        return scoring.Wish(words, inside, speakers, question.wants_time, question.wants_number), times
+        return scoring.Wish(words, inside, relative, speakers, question.wants_time, question.wants_number), times
 
     def _inside(self, corpus: scoring.Corpus, windows: Sequence[TimeWindow]) -> tuple[Scores | None, str]:
         """1 for the passages whose time lies in one of ``windows``; nothing when none does."""

@@ -32,6 +32,8 @@ SPEAKER = 0.5
 """Bonus of passages said by whom the question names."""
 COVERAGE = 0.3
 """Bonus of meeting every word of the question."""
+TIME_SHARE = 1.1
+"""What the asked time is worth as evidence, against all words of the question."""
 TIME_ANSWER, NUMBER_ANSWER = 0.3, 0.2
 """Bonus of passages that hold the kind of answer the question wants."""
 QUESTION = 0.2
@@ -85,6 +87,8 @@ class Wish:
     words: Sequence[Wanted]
     inside: Scores | None = None
     """1 for passages of the asked time."""
+    only_inside: bool = False
+    """Whether the time is asked in words that no passage would use ("last week"), so that it alone can meet them."""
     speakers: Sequence[str] = ()
     wants_time: bool = False
     wants_number: bool = False
@@ -131,8 +135,10 @@ def score(corpus: Corpus, wish: Wish) -> Result:
         # An asked time is one more word, which the passages of that time have.
         idf = bm25.inverse_frequency(corpus.postings.live, int(wish.inside.sum()))
         total += idf * wish.inside * ((total > 0) if wish.words else 1.0)
-        told += idf * wish.inside
-        information += idf
+        # It weighs as much as all the others together: the right thing at the wrong time is no answer.
+        share = (TIME_SHARE * information if wish.only_inside else 0.0) if wish.words else 1.0
+        told += share * wish.inside
+        information += share
         possible += idf
     coverage = told / max(information, 1e-9)
     spoken = np.zeros(size)

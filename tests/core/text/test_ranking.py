@@ -330,3 +330,37 @@ def test_times_with_and_without_a_zone_live_together() -> None:
         ]
     )
     assert set(ids(memory.search("deploy", 5))) == {"naive", "aware"}
+
+
+def test_headings_before_facts_are_no_speakers() -> None:
+    now = datetime(2026, 1, 1)
+    texts = [
+        *(
+            "Decision: use Postgres",
+            "Decision: deploy on Tuesdays",
+            "Decision: drop Windows",
+            "Decision: two reviewers",
+        ),
+        *("Preference: tabs", "Preference: short answers", "Preference: dark theme", "Preference: no emojis"),
+    ]
+    notes = PassageIndex(Passage(f"n{i}", text, now) for i, text in enumerate(texts))
+    assert ids(notes.search("Postgres", 8)) == ["n0"]
+    assert ids(notes.search("decision about Windows", 1)) == ["n2"]
+
+
+def test_dialogue_without_names_is_read_off_its_cohesion() -> None:
+    topics = ["kiln glaze pottery", "gearbox engine garage", "violin concert strings", "tomato garden seeds"]
+    turns: list[str] = []
+    for topic in topics:
+        a, b, c = topic.split()
+        turns += [
+            f"my {a} and the {b} again",
+            f"the {b} of the {a}?",
+            f"yes {a} {c} there",
+            f"then the {c} and {a} it is",
+        ]
+    turns[3] = "then the glaze and violin it is"
+    chat = [Passage(f"t{i}", text, datetime(2024, 1, 1 + i // 4)) for i, text in enumerate(turns)]
+    found = ids(PassageIndex(chat).search("violin", 8))
+    assert set(found) == {"t3", "t8", "t9", "t10", "t11"}
+    assert found[-1] == "t3"
