@@ -60,7 +60,7 @@ class ProviderStatus:
 class Models:
     """All providers as they are configured. One per process; safe on the event loop.
 
-    ``environment`` is read once per :meth:`configure`. Keys come from ``secrets`` (the editor's secret storage), then
+    ``environment`` is copied. Keys come from ``secrets`` (the editor's secret storage), then
     the environment, then the system keychain once :meth:`refresh` has read it.
     """
 
@@ -79,8 +79,7 @@ class Models:
         self._home = home or data_folder(environment)
         self._sleep = sleep
         self._catalogue = Catalogue(self._home / "models.toml")
-        self._backends: dict[str, tuple[Endpoint, Backend]] = {}
-        self._retired: list[Backend] = []
+        self._backends: dict[str, list[tuple[Endpoint, Backend]]] = {}
         self._keychain = keychain
         self._kept_keys: Mapping[str, Secret] = {}
         self._listings = ListingCache(self._home)
@@ -129,6 +128,8 @@ class Models:
                     found = await self._backend(spec, endpoint).list_models()
         except (ModelError, TimeoutError) as error:
             log.info("%s is not used: %s", spec.title, error or "no answer in time")
+        except Exception:
+            log.exception("%s could not be looked for", spec.title)
         if found is None:
             self._running.pop(spec.name, None)
             return
@@ -155,6 +156,8 @@ class Models:
                 await asyncio.to_thread(self._listings.write, spec.name, endpoint.base_url, found, now)
             except (ModelError, TimeoutError) as error:
                 log.info("%s does not list its models: %s", spec.title, error or "no answer in time")
+            except Exception:
+                log.exception("%s could not list its models", spec.title)
         self._catalogue.set_listing(spec.name, {m.name: m for m in found})
 
     # --- choosing ---------------------------------------------------------------------------------------------------
@@ -285,14 +288,13 @@ class Models:
         return RetryRules(attempts=retries.max, initial=retries.initial_seconds)
 
     def _backend(self, spec: ProviderSpec, endpoint: Endpoint) -> Backend:
-        held = self._backends.get(spec.name)
-        if held is not None:
-            if held[0] == endpoint:
-                return held[1]
-            # A stream may still run on it: closed with everything else at the end.
-            self._retired.append(held[1])
+        """The connection to an endpoint. Those of earlier settings stay open: streams may still run on them."""
+        held = self._backends.setdefault(spec.name, [])
+        for known, backend in held:
+            if known == endpoint:
+                return backend
         backend = spec.connect(endpoint)
-        self._backends[spec.name] = (endpoint, backend)
+        held.append((endpoint, backend))
         return backend
 
     # --- telling ----------------------------------------------------------------------------------------------------
@@ -319,9 +321,8 @@ class Models:
 
     async def aclose(self) -> None:
         """Drop all connections and end what was started."""
-        backends = [backend for _, backend in self._backends.values()] + self._retired
+        backends = [backend for held in self._backends.values() for _, backend in held]
         self._backends.clear()
-        self._retired.clear()
         for outcome in await asyncio.gather(*(b.aclose() for b in backends), return_exceptions=True):
             if isinstance(outcome, BaseException):
                 log.warning("a connection could not be closed", exc_info=outcome)
