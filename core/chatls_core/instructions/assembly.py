@@ -11,7 +11,7 @@ from chatls_core.instructions.model import InstructionItem
 from chatls_core.text import tokens
 
 _NOTE_ROOM = 256
-"""Bytes kept free per farther file, so that a note about it still fits."""
+"""Bytes kept free for a farther file at most, so that a note about it still fits."""
 
 _LEAST_WORTH_SHOWING = 512
 
@@ -35,10 +35,11 @@ def fit_hierarchy(items: Sequence[InstructionItem], limit: int) -> tuple[list[In
     """Shorten ``items`` (outermost first) to ``limit`` bytes joined, outermost first to go; and the bytes used."""
     kept: list[InstructionItem] = []
     used = 0
+    needs = [min(_NOTE_ROOM, caps.size(prefix(item)) + caps.size(item.text) + 2) for item in items]
     for index in range(len(items) - 1, -1, -1):
         item = items[index]
         overhead = caps.size(prefix(item)) + (2 if used else 0)
-        reserve = min(index * _NOTE_ROOM, limit // 4)
+        reserve = min(sum(needs[:index]), limit // 4)
         room = limit - used - overhead - reserve
         size = caps.size(item.text)
         if size > room:

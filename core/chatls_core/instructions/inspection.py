@@ -18,6 +18,7 @@ from chatls_core.instructions.standing import (
     count,
     in_the_way,
     pattern_folders,
+    reach_folders,
     standing,
     unmatched,
 )
@@ -63,10 +64,11 @@ class Inspector:
     def inspect(self, path: Path, text: str) -> Inspection:
         """The parts of the buffer with every finding, in order of place."""
         anatomy = self.anatomy(path, text)
-        with self._instructions.locked() as (library, selection):
+        stable = self._instructions.stable()
+        with self._instructions.locked() as (library, _):
             found = [
                 *findings(anatomy, library.global_folder, scan=library.scan),
-                *in_the_way(anatomy, library, selection.stable().items),
+                *in_the_way(anatomy, library, stable),
             ]
             folders = pattern_folders(anatomy, library)
         with self._index_lock:
@@ -77,8 +79,15 @@ class Inspector:
     def standing(self, path: Path, text: str) -> Standing:
         """What the file applies to and where it stands in the prompt."""
         anatomy = self.anatomy(path, text)
-        with self._index_lock, self._instructions.locked() as (library, selection):
-            return standing(anatomy, library, selection, self._index)
+        stable = self._instructions.stable()
+        with self._instructions.locked() as (library, _):
+            folders = reach_folders(anatomy, library)
+        with self._index_lock:
+            # Listing a large workspace takes a second, and no turn may wait for that: it is done outside the lock.
+            for folder in folders:
+                self._index.files(folder)
+            with self._instructions.locked() as (library, selection):
+                return standing(anatomy, library, selection, stable, self._index)
 
     def matches(self, anatomy: Anatomy, pattern: str) -> Matches:
         """How many files the pattern of the buffer's rule matches."""

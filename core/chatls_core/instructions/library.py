@@ -23,6 +23,9 @@ from chatls_core.instructions.workspace import Root, Workspace, survey_roots
 _WHOLE = 1 << 40
 """No cap of its own: a file of the hierarchy is cut by the hierarchy's cap."""
 
+_ENDINGS = (".md", ".mdc", ".mdx", ".markdown", ".txt")
+"""Endings of everything that can be in a document; most paths asked about are none of these."""
+
 _LIMITS = {"agents": _WHOLE, "bootstrap": FILE_LIMIT, "rule": ITEM_LIMIT}
 
 
@@ -241,7 +244,7 @@ class Library:
 
     def uses(self, path: str) -> bool:
         """Whether the text of ``path`` is in a prepared document."""
-        return bool(self._digest(path))
+        return path.lower().endswith(_ENDINGS) and bool(self._digest(path))
 
     def users(self, path: str) -> set[str]:
         """The instruction files that have the text of ``path`` inside, itself left out."""

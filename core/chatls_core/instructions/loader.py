@@ -118,6 +118,11 @@ class Instructions:
         with self._lock:
             return self._library.uses(text)
 
+    def is_loaded(self, path: Path) -> bool:
+        """Whether the text of ``path`` is part of what was loaded; False for a file that is gone or shadowed now."""
+        with self._lock:
+            return self._library.uses(pathtext.absolute(path))
+
     def watch_globs(self) -> tuple[str, ...]:
         """Globs relative to each opened folder for ``workspace/didChangeWatchedFiles``."""
         return names.WATCH_GLOBS

@@ -108,7 +108,8 @@ class Selection:
                 break
             if not self._library.workspace.boundary.admits(pathtext.real(folder)):
                 break
-            folders.append(folder)
+            if folder != self._library.global_folder:
+                folders.append(folder)
         return folders
 
     def _folder_agents(self, root: Root | None, folder: str) -> InstructionItem | None:

@@ -54,8 +54,8 @@ def pattern_folders(anatomy: Anatomy, library: Library) -> tuple[str, ...]:
     return roots if place is None or place.dialect == "global" else (place.folder,)
 
 
-def count(index: FileIndex, folders: Sequence[str], patterns: Sequence[str]) -> Matches:
-    """How many files below ``folders`` match; no patterns match all."""
+def count(index: FileIndex, folders: Sequence[str], patterns: Sequence[str], below: str = "") -> Matches:
+    """How many files of ``folders`` that lie in ``below`` match; no patterns match all."""
     found = total = 0
     complete = True
     examples: list[str] = []
@@ -63,7 +63,8 @@ def count(index: FileIndex, folders: Sequence[str], patterns: Sequence[str]) -> 
         listing = index.files(folder)
         total += len(listing.files)
         complete = complete and listing.complete
-        matched = PatternSet(tuple(patterns)).matching(listing.files) if patterns else list(listing.files)
+        files = [file for file in listing.files if file.startswith(below + "/")] if below else listing.files
+        matched = PatternSet(patterns).matching(files) if patterns else files
         found += len(matched)
         examples.extend(matched[: MOST_EXAMPLES - len(examples)])
     return Matches(found, total, complete, tuple(examples))
@@ -114,7 +115,13 @@ def _shadowed(anatomy: Anatomy, library: Library) -> str | None:
     return None
 
 
-def standing(anatomy: Anatomy, library: Library, selection: Selection, index: FileIndex) -> Standing:
+def standing(
+    anatomy: Anatomy,
+    library: Library,
+    selection: Selection,
+    stable: Sequence[InstructionItem],
+    index: FileIndex,
+) -> Standing:
     """The place of the file in the prompt of a document it applies to."""
     matches, example = _reach(anatomy, library, index)
     why_not = _shadowed(anatomy, library) or _never(anatomy, library)
@@ -123,28 +130,30 @@ def standing(anatomy: Anatomy, library: Library, selection: Selection, index: Fi
         by = f"imported by {', '.join(users[:3])}{' and others' if len(users) > 3 else ''}"
         return Standing(matches, anatomy.tokens, why_not=by if users else "imported by no loaded file")
     around = selection.for_paths(Path(example), ()).items if example else ()
-    chosen = [*selection.stable().items, *around]
+    chosen = [*stable, *around]
     for position, item in enumerate(chosen, 1):
         if str(item.path) == str(anatomy.path):
             return Standing(matches, anatomy.tokens, position, len(chosen))
     return Standing(matches, anatomy.tokens, total=len(chosen), why_not=why_not or "not loaded")
 
 
+def reach_folders(anatomy: Anatomy, library: Library) -> tuple[str, ...]:
+    """The opened folders (or folders of a rule's own) whose files the buffer may apply to."""
+    roots = tuple(root.path for root in library.workspace.roots)
+    if anatomy.role == "rule":
+        inside = [f for f in pattern_folders(anatomy, library) if library.workspace.locate(f) is not None]
+        return tuple(inside) or roots
+    place = library.workspace.locate(pathtext.parent(str(anatomy.path))) if anatomy.role == "agents" else None
+    return (place[0].path,) if place is not None else roots
+
+
 def _reach(anatomy: Anatomy, library: Library, index: FileIndex) -> tuple[Matches, str]:
     """The files it applies to, and one of them ("" when there is none)."""
-    roots = tuple(root.path for root in library.workspace.roots)
-    folders = roots
-    patterns: tuple[str, ...] = ()
-    if anatomy.role == "rule":
-        folders = pattern_folders(anatomy, library)
-        patterns = tuple(p.text for p in anatomy.head.patterns) if anatomy.head is not None else ()
-    elif anatomy.role == "agents":
-        folder = pathtext.parent(str(anatomy.path))
-        if library.workspace.locate(folder) is not None:
-            folders = (folder,)
-    matches = count(index, [f for f in folders if library.workspace.locate(f) is not None] or roots, patterns)
-    example = pathtext.join(folders[0], matches.examples[0]) if matches.examples and folders else ""
-    return matches, example
+    folders = reach_folders(anatomy, library)
+    patterns = tuple(p.text for p in anatomy.head.patterns) if anatomy.head is not None else ()
+    place = library.workspace.locate(pathtext.parent(str(anatomy.path))) if anatomy.role == "agents" else None
+    matches = count(index, folders, patterns, place[1] if place is not None else "")
+    return matches, pathtext.join(folders[0], matches.examples[0]) if matches.examples else ""
 
 
 def _never(anatomy: Anatomy, library: Library) -> str:

@@ -41,6 +41,13 @@ def test_large_root_file_does_not_cost_the_package_its_own(tree: Tree) -> None:
     assert "the package" in tree.turn("repo/api/x.py")
 
 
+def test_what_fits_together_is_not_cut(tree: Tree) -> None:
+    tree.write("home/AGENTS.md", "short")
+    tree.write("repo/AGENTS.md", "x" * (HIERARCHY_LIMIT - 100))
+
+    assert "truncated" not in tree.system()
+
+
 def test_cut_ends_at_a_line_and_keeps_the_beginning(tree: Tree) -> None:
     tree.write("repo/AGENTS.md", lines("word", 40 * KIB))
 

@@ -168,6 +168,21 @@ def test_rule_that_gets_other_paths_is_seen(tree: Tree) -> None:
     assert "the rule" in tree.turn("repo/a.js")
 
 
+def test_file_that_is_gone_blank_or_shadowed_is_loaded_no_more(tree: Tree) -> None:
+    gone, blank, shadowed = (tree.write(f"repo/{name}/CLAUDE.md", "text") for name in ("a", "b", "c"))
+    paths = [f"repo/{name}/x.py" for name in "abc"]
+    tree.turn(None, *paths)
+    assert all(tree.loaded.is_loaded(path) for path in (gone, blank, shadowed))
+
+    gone.unlink()
+    blank.write_text("")
+    tree.write("repo/c/AGENTS.md", "stronger")
+    tree.loaded.refresh()
+
+    assert not any(tree.loaded.is_loaded(path) for path in (gone, blank, shadowed))
+    assert tree.loaded.is_loaded(tree.root / "c" / "AGENTS.md")
+
+
 def test_every_save_of_many_in_a_row_is_in_the_next_look(tree: Tree) -> None:
     path = tree.write("repo/AGENTS.md", "0")
     tree.system()

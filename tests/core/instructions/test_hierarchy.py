@@ -265,6 +265,14 @@ def test_global_folder_may_be_set(tree: Tree) -> None:
     assert "default" not in tree.system()
 
 
+def test_global_folder_inside_the_workspace_speaks_once(tree: Tree) -> None:
+    tree.write("repo/.chatcli/AGENTS.md", "my own wishes")
+    tree.open(globalFolder=str(tree.root / ".chatcli"))
+
+    assert tree.system().count("my own wishes") == 1
+    assert tree.turn("repo/.chatcli/AGENTS.md") == ""
+
+
 def test_same_files_give_the_same_items_to_another_loader(tree: Tree) -> None:
     for name in ("b", "a", "c"):
         tree.write(f"repo/.chatcli/rules/{name}.md", f"rule {name}")
