@@ -33,7 +33,7 @@ _SECOND_PERSON_LABELS = frozenset({"assistant", "ai", "bot", "model", "assistent
 
 
 class TimeWindow(Protocol):
-    """A time that a question asks for: from ``start`` up to, not including, ``end``; ``span`` is its place in the text."""
+    """A time that a question asks for: from ``start`` up to but not including ``end``; ``span`` is where it stands."""
 
     @property
     def start(self) -> datetime: ...

@@ -349,18 +349,27 @@ def test_headings_before_facts_are_no_speakers() -> None:
 
 
 def test_dialogue_without_names_is_read_off_its_cohesion() -> None:
-    topics = ["kiln glaze pottery", "gearbox engine garage", "violin concert strings", "tomato garden seeds"]
-    turns: list[str] = []
-    for topic in topics:
-        a, b, c = topic.split()
-        turns += [
-            f"my {a} and the {b} again",
-            f"the {b} of the {a}?",
-            f"yes {a} {c} there",
-            f"then the {c} and {a} it is",
-        ]
-    turns[3] = "then the glaze and violin it is"
-    chat = [Passage(f"t{i}", text, datetime(2024, 1, 1 + i // 4)) for i, text in enumerate(turns)]
+    sessions = [
+        ["the kiln cracked", "was the kiln old?", "a very old kiln, bought used", "my violin hangs there"],
+        [
+            "my gearbox makes noise",
+            "gearbox noise costs money",
+            "so I ask the garage",
+            "a garage with cheap gearbox offers",
+        ],
+        [
+            "I practise violin daily",
+            "violin practice in the evening?",
+            "evening concerts need it",
+            "so the violin is in tune",
+        ],
+        ["tomato seeds arrived", "which tomato kind?", "green tomato, tiny seeds", "plant the seeds in April"],
+    ]
+    chat = [
+        Passage(f"t{s}{i}", text, datetime(2024, 1, 1 + s))
+        for s, turns in enumerate(sessions)
+        for i, text in enumerate(turns)
+    ]
     found = ids(PassageIndex(chat).search("violin", 8))
-    assert set(found) == {"t3", "t8", "t9", "t10", "t11"}
-    assert found[-1] == "t3"
+    assert set(found) == {"t03", "t20", "t21", "t23"}
+    assert found.index("t20") < found.index("t03")
