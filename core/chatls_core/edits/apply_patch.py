@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from chatls_core.edits.anchors import anchor_places
-from chatls_core.edits.diffhunks import DiffHunk, apply_diff
+from chatls_core.edits.diffhunk import DiffHunk
 from chatls_core.edits.errors import EditError, EditErrorKind
 from chatls_core.edits.lines import split_contents
 from chatls_core.edits.matching import FileIndex
 from chatls_core.edits.omissions import refuse_placeholders
+from chatls_core.edits.placing import apply_diff
 from chatls_core.edits.plan import Draft
 from chatls_core.edits.sole_document import sole_document
 

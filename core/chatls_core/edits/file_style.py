@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from chatls_core.edits.lines import to_lf
+
 _log = logging.getLogger(__name__)
 
 _NEWLINES = {"lf": "\n", "crlf": "\r\n", "cr": "\r"}
@@ -32,8 +34,6 @@ class FileStyle:
 
     def apply(self, text: str) -> str:
         """``text`` in this style's line endings, with or without a final newline where the style says so."""
-        from chatls_core.edits.lines import to_lf
-
         lf = to_lf(text)
         if self.final_newline is True and lf and not lf.endswith("\n"):
             lf += "\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chatls_core.edits.diffhunks import DiffHunk
+from chatls_core.edits.diffhunk import DiffHunk
 from chatls_core.edits.lines import Lines
 from chatls_core.edits.matching import FileIndex
 from chatls_core.edits.plan import Draft, Rung

@@ -260,3 +260,8 @@ def test_a_true_difference_gives_the_new_text_or_a_refusal_never_another_text(
         assert error.kind in (EditErrorKind.AMBIGUOUS, EditErrorKind.MALFORMED)
     else:
         assert result == wanted + (tail if new else "")
+
+
+def test_lines_added_inside_what_another_hunk_removes_are_refused() -> None:
+    edit = update("@@ b\n+x\n@@\n-a\n-b\n-c\n")
+    refusal("apply_patch", "a\nb\nc\n", edit, EditErrorKind.OVERLAP)

@@ -1,4 +1,4 @@
-"""Hunks of a diff, as models write them: readings of their lines, and where each one stands in the file.
+"""Where the hunks of a diff stand in a file, and the text they make of it.
 
 Shared by ``udiff`` and ``apply_patch``. The hunks of a file are placed together: each climbs the ladder on its own,
 then only placements that keep the hunks' order and do not overlap are left, and exactly one must be. Line numbers,
@@ -12,10 +12,10 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
 
 from chatls_core.edits.anchors import Anchoring, anchor_places
 from chatls_core.edits.diagnosis import ambiguous, not_found, quote
+from chatls_core.edits.diffhunk import DiffHunk, Reading
 from chatls_core.edits.errors import EditError, EditErrorKind
 from chatls_core.edits.grammars import language_of
 from chatls_core.edits.lines import Lines, join_lines
@@ -23,89 +23,10 @@ from chatls_core.edits.matching import DIFF_LADDER, MAX_PLACES, FileIndex, Match
 from chatls_core.edits.plan import Draft, Rung
 from chatls_core.edits.typography import plain_where_the_file_is
 
-Op = Literal[" ", "-", "+"]
-Reading = tuple[tuple[Op, str], ...]
 LineEdit = tuple[int, int, tuple[str, ...]]
 """Lines ``start``..``stop`` (half-open) become these contents."""
 
 _ESCAPED_TAB = re.compile(r"(?:\\t)+")
-
-
-@dataclass(frozen=True, slots=True)
-class DiffHunk:
-    """One hunk as parsed.
-
-    ``body`` holds the raw lines after the header. ``anchors`` are the ``@@`` contexts, outermost first; ``stacked``
-    says that more than one ``@@`` line led here, so that they have to be found. ``soft`` anchors only break ties.
-    ``line`` is the 0-based line of the old text the hunk claims to start at (or to insert before), ``old_count`` and
-    ``new_count`` what its header counts. ``at_end``: it claims to end at the end of the file. ``old_open`` and
-    ``new_open``: a "no newline at end of file" mark stood on that side.
-    """
-
-    body: tuple[str, ...]
-    number: int
-    anchors: tuple[str, ...] = ()
-    stacked: bool = False
-    soft: bool = False
-    line: int | None = None
-    old_count: int | None = None
-    new_count: int | None = None
-    at_end: bool = False
-    old_open: bool = False
-    new_open: bool = False
-
-    @property
-    def readings(self) -> tuple[Reading, ...]:
-        """The ways to read the body, the proper one first.
-
-        Models leave the blank before context lines out, in part or everywhere, or put one more blank after every mark.
-        """
-        proper = _read(self.body, bare=False, spaced=False)
-        readings: list[Reading] = [] if proper is None else [proper]
-        bare = _read(self.body, bare=True, spaced=False)
-        assert bare is not None
-        readings.append(bare)
-        if proper is None:
-            readings.append(_read_mixed(self.body))
-        spaced = _read(self.body, bare=True, spaced=True)
-        if spaced is not None:
-            readings.append(spaced)
-        return tuple(dict.fromkeys(readings))
-
-    @property
-    def changes(self) -> bool:
-        """Whether it adds or removes a line."""
-        return any(line[:1] in ("+", "-") for line in self.body)
-
-
-def _read(body: Sequence[str], *, bare: bool, spaced: bool) -> Reading | None:
-    lines: list[tuple[Op, str]] = []
-    for raw in body:
-        mark = raw[:1]
-        if mark == "+" or mark == "-":
-            text = raw[1:]
-            if spaced and text:
-                if not text.startswith(" "):
-                    return None
-                text = text[1:]
-            lines.append(("+" if mark == "+" else "-", text))
-        elif bare or not raw:
-            lines.append((" ", raw))
-        elif mark == " ":
-            lines.append((" ", raw[1:]))
-        else:
-            return None
-    return tuple(lines)
-
-
-def _read_mixed(body: Sequence[str]) -> Reading:
-    lines: list[tuple[Op, str]] = []
-    for raw in body:
-        if raw[:1] in ("+", "-"):
-            lines.append(("+" if raw[0] == "+" else "-", raw[1:]))
-        else:
-            lines.append((" ", raw[1:] if raw.startswith(" ") else raw))
-    return tuple(lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +67,7 @@ def apply_diff(
         if not hunk.changes:
             continue
         _refuse_escaped_tabs(path, hunk, lines)
-        if any(op != "+" and line.strip() for op, line in hunk.readings[0]) or _has_old_lines(hunk):
+        if hunk.searches:
             searched.append((hunk, _placements(path, index, hunk, ladder)))
         else:
             spot = add_at(hunk, index)
@@ -155,19 +76,16 @@ def apply_diff(
     for placement in _assign(draft, path, lines, searched):
         edits += placement.edits
         draft.report(path, placement.start + 1, placement.match.rung)
-    return _rebuild(lines, edits, hunks)
+    return _rebuild(path, lines, edits, hunks)
 
 
-def _has_old_lines(hunk: DiffHunk) -> bool:
-    """Whether there is anything to look for; a blank context line alone says nothing about a place."""
-    return any(op == "-" for op, _ in hunk.readings[0])
-
-
-def _rebuild(lines: Lines, edits: Sequence[LineEdit], hunks: Sequence[DiffHunk]) -> str:
+def _rebuild(path: str, lines: Lines, edits: Sequence[LineEdit], hunks: Sequence[DiffHunk]) -> str:
     contents: list[str] = []
     endings: list[str] = []
     at = 0
     for start, stop, new in sorted(edits, key=lambda edit: (edit[0], edit[1])):
+        if start < at:
+            raise _overlap(path, start)
         contents += lines.contents[at:start]
         endings += lines.endings[at:start]
         contents += new
@@ -196,11 +114,13 @@ def _placements(path: str, index: FileIndex, hunk: DiffHunk, ladder: Sequence[Ru
             found = [p for match in matches if (p := _place(index, match, reading)) is not None]
             if not found:
                 continue
-            if hunk.soft or not anchoring.found:
+            if not anchoring.found:
                 return found
+            if hunk.soft:
+                return found if hunk.line is not None else anchoring.inside(index, found, lambda p: p.match)
             allowed = [placement for placement in found if anchoring.allows(placement.match, placement.stop)]
             if allowed:
-                return anchoring.inside(index, allowed, lambda placement: placement.match)
+                return anchoring.inside(index, allowed, lambda p: p.match)
             elsewhere = elsewhere or found
     raise _nowhere(path, index, hunk, elsewhere)
 
@@ -300,11 +220,10 @@ def _assign(
         return _walk_back(choices, ways)
     if total == 0:
         return _out_of_order(draft, path, searched)
-    feasible = _feasible(choices, ways)
-    for (hunk, _), places in zip(searched, feasible, strict=True):
-        if len(places) > 1:
-            raise _ambiguous_hunk(path, hunk, [place.match.start for place in places])
-    raise AssertionError("several ways to place the hunks, but one place for each")
+    (hunk, _), places = max(
+        zip(searched, _feasible(choices, ways), strict=True), key=lambda candidate: len(candidate[1])
+    )
+    raise _ambiguous_hunk(path, hunk, [place.match.start for place in places])
 
 
 def _narrow(searched: Sequence[tuple[DiffHunk, list[Placement]]], length: int) -> list[list[Placement]]:
@@ -383,14 +302,18 @@ def _out_of_order(draft: Draft, path: str, searched: Sequence[tuple[DiffHunk, li
     placed = sorted((places[0] for _, places in searched), key=lambda place: (place.start, place.stop))
     for one, other in pairwise(placed):
         if other.start < one.stop:
-            raise EditError(
-                EditErrorKind.OVERLAP,
-                f"Two hunks change the same lines of {path} (line {other.start + 1}): nothing was changed. "
-                "Put changes of the same lines into one hunk.",
-                path,
-            )
+            raise _overlap(path, other.start)
     draft.note(f"{path}: the hunks were not in the order of the file.")
     return placed
+
+
+def _overlap(path: str, start: int) -> EditError:
+    return EditError(
+        EditErrorKind.OVERLAP,
+        f"Two hunks change the same lines of {path} (line {start + 1}): nothing was changed. "
+        "Put changes of the same lines into one hunk.",
+        path,
+    )
 
 
 def _headline(hunk: DiffHunk) -> str:
