@@ -153,8 +153,19 @@ class Catalogue:
                 result = replace(result, prices=prices)
         return replace(result, window=window) if window else result
 
-    def priced(self, spec: ProviderSpec, usage: Usage, base_url: str = "", now: datetime | None = None) -> Usage:
-        """The usage with its cost in US dollars; ``None`` where the price is unknown."""
+    def priced(
+        self,
+        spec: ProviderSpec,
+        usage: Usage,
+        base_url: str = "",
+        now: datetime | None = None,
+        *,
+        cache_ttl: str = "5m",
+    ) -> Usage:
+        """The usage with its cost in US dollars; ``None`` where the price is unknown.
+
+        ``cache_ttl`` is the lifetime that was asked for: writing for an hour costs more (spec/agent.md §1.6).
+        """
         self.load()
         if spec.on_this_machine:
             return replace(usage, cost_usd=0.0)
@@ -173,6 +184,7 @@ class Catalogue:
             output_tokens=usage.output_tokens,
             cache_read_tokens=usage.cache_read_tokens,
             cache_write_tokens=usage.cache_write_tokens,
+            cache_write_1h_tokens=usage.cache_write_tokens if cache_ttl == "1h" else None,
         )
         try:
             price = entry.model.calc_price(

@@ -115,7 +115,7 @@ class Candidate:
     info: Callable[[], ModelInfo]
     ready: Callable[[], Awaitable[None]] = _at_once
     prepare: Callable[[ModelRequest], ModelRequest] = lambda request: request
-    price: Callable[[Usage], Usage] = lambda usage: usage
+    price: Callable[[Usage, ModelRequest], Usage] = lambda usage, request: usage
 
 
 class ChainModel:
@@ -228,7 +228,7 @@ class ChainModel:
                 async with aclosing(candidate.backend().stream(request, model, candidate.info())) as events:
                     async for event in events:
                         if isinstance(event, UsageReport):
-                            yield UsageReport(candidate.price(event.usage))
+                            yield UsageReport(candidate.price(event.usage, request))
                             continue
                         finished = isinstance(event, Stopped)
                         visible = visible or not finished

@@ -265,7 +265,9 @@ class Models:
             info=info,
             ready=self._catalogue.ready,
             prepare=lambda request: self._prepared(spec, request),
-            price=lambda usage: self._catalogue.priced(spec, usage, endpoint.base_url),
+            price=lambda usage, request: self._catalogue.priced(
+                spec, usage, endpoint.base_url, cache_ttl=request.cache_ttl
+            ),
         )
 
     def _info(self, spec: ProviderSpec, model: str, base_url: str, window: int | None = None) -> ModelInfo:

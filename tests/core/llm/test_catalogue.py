@@ -42,7 +42,9 @@ def test_windows(catalogue: Catalogue, provider: str, model: str, window: int, k
 @pytest.mark.parametrize(
     ("model", "images", "reasoning"),
     [
-        ("claude-sonnet-5-5", True, True), ("gpt-4o", True, False), ("gpt-3.5-turbo", False, False),
+        ("claude-sonnet-5-5", True, True),
+        ("gpt-4o", True, False),
+        ("gpt-3.5-turbo", False, False),
         ("gpt-6-sol", True, True),
     ],
 )
@@ -64,8 +66,10 @@ def test_cached_tokens_have_their_own_price(catalogue: Catalogue) -> None:
     assert plain is not None
     assert read is not None
     assert write is not None
+    hour = catalogue.priced(spec, Usage(0, 0, 0, 0, 1_000_000, model="claude-sonnet-4-5"), now=NOW, cache_ttl="1h")
     assert read == pytest.approx(plain * 0.1)
     assert write == pytest.approx(plain * 1.25)
+    assert hour.cost_usd == pytest.approx(plain * 2)
 
 
 def test_unknown_prices_are_unknown_not_zero(catalogue: Catalogue) -> None:

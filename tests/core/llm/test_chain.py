@@ -22,8 +22,16 @@ from tests.core.llm.rig import BY_PROVIDER, ask, collect, environment, no_wait
 from tests.fakes.model_server import ErrorReply, ModelServer, Reply
 
 KINDS: tuple[ErrorKind, ...] = (
-    "auth", "rate_limit", "overloaded", "timeout", "network", "context_overflow", "model_not_found", "bad_request",
-    "refused", "server",
+    "auth",
+    "rate_limit",
+    "overloaded",
+    "timeout",
+    "network",
+    "context_overflow",
+    "model_not_found",
+    "bad_request",
+    "refused",
+    "server",
 )
 BLAMED = {"auth", "rate_limit", "overloaded", "timeout", "network", "server", "model_not_found"}
 MOVES_ON = BLAMED
@@ -89,9 +97,7 @@ def chain(backends: Sequence[Scripted], clock: Clock, cooldowns: CoolDowns, atte
     )
 
 
-tries = st.builds(
-    Try, st.sampled_from((None, *KINDS)), st.booleans(), st.sampled_from([None, None, 0.0, 2.0, 100.0])
-)
+tries = st.builds(Try, st.sampled_from((None, *KINDS)), st.booleans(), st.sampled_from([None, None, 0.0, 2.0, 100.0]))
 schedules = st.lists(st.lists(tries, max_size=5), min_size=3, max_size=3)
 
 
@@ -240,7 +246,10 @@ async def test_waits_double_with_jitter_and_stay_bounded() -> None:
 
     model = ChainModel(
         [Candidate("a", "m", lambda: backend, lambda: ModelInfo(window=1))],
-        rules=RetryRules(attempts=20, initial=1.0), cooldowns=CoolDowns(), sleep=sleep, jitter=lambda: 0.5,
+        rules=RetryRules(attempts=20, initial=1.0),
+        cooldowns=CoolDowns(),
+        sleep=sleep,
+        jitter=lambda: 0.5,
     )
     outcome = await collect(model, ask())
     assert outcome.error is not None
@@ -258,7 +267,9 @@ async def test_cancelling_during_a_wait_ends_it() -> None:
 
     model = ChainModel(
         [Candidate("a", "m", lambda: backend, lambda: ModelInfo(window=1))],
-        rules=RetryRules(), cooldowns=CoolDowns(), sleep=sleep,
+        rules=RetryRules(),
+        cooldowns=CoolDowns(),
+        sleep=sleep,
     )
     task = asyncio.ensure_future(collect(model, ask()))
     await waiting.wait()

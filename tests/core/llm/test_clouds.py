@@ -13,7 +13,9 @@ from tests.fakes.model_server import Call, ErrorReply, ModelServer, Reply
 CLOUDS = {
     "bedrock": {"AWS_BEARER_TOKEN_BEDROCK": KEY, "BEDROCK_BASE_URL": "", "AWS_REGION": "eu-west-1"},
     "vertex": {
-        "GOOGLE_OAUTH_ACCESS_TOKEN": KEY, "ANTHROPIC_VERTEX_BASE_URL": "", "ANTHROPIC_VERTEX_PROJECT_ID": "p1",
+        "GOOGLE_OAUTH_ACCESS_TOKEN": KEY,
+        "ANTHROPIC_VERTEX_BASE_URL": "",
+        "ANTHROPIC_VERTEX_PROJECT_ID": "p1",
         "CLOUD_ML_REGION": "europe-west1",
     },
 }

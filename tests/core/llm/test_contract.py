@@ -134,8 +134,11 @@ async def test_broken_arguments_are_reported_not_guessed(wire: Wire, server: Mod
 
 async def test_an_answer_sent_in_one_piece_is_read_too(wire: Wire, server: ModelServer) -> None:
     whole = {
-        "anthropic": "anthropic_whole", "openai": "chat_whole", "responses": "responses_whole",
-        "gemini": "gemini_whole", "ollama": "ollama_whole",
+        "anthropic": "anthropic_whole",
+        "openai": "chat_whole",
+        "responses": "responses_whole",
+        "gemini": "gemini_whole",
+        "ollama": "ollama_whole",
     }
     from tests.fakes import wires
 
@@ -179,8 +182,16 @@ async def test_usage_is_normalised(wire: Wire, server: ModelServer) -> None:
 @pytest.mark.parametrize(
     ("status", "kind"),
     [
-        (400, "bad_request"), (401, "auth"), (403, "auth"), (404, "model_not_found"), (413, "context_overflow"),
-        (429, "rate_limit"), (500, "server"), (502, "server"), (503, "overloaded"), (529, "overloaded"),
+        (400, "bad_request"),
+        (401, "auth"),
+        (403, "auth"),
+        (404, "model_not_found"),
+        (413, "context_overflow"),
+        (429, "rate_limit"),
+        (500, "server"),
+        (502, "server"),
+        (503, "overloaded"),
+        (529, "overloaded"),
     ],
 )
 async def test_http_errors_are_typed(wire: Wire, server: ModelServer, status: int, kind: str) -> None:
@@ -340,6 +351,15 @@ async def test_calls_results_and_images_reach_the_service(wire: Wire, server: Mo
     assert server.requests[0].tool_names == ["read_file"]
 
 
+async def test_an_image_of_the_user_reaches_the_service(wire: Wire, server: ModelServer) -> None:
+    message = Message("user", (TextPart("What is this?"), ImagePart("cGljdHVyZQ==", "image/jpeg")))
+    await collect(models_for(wire, server).select(wire.provider), ModelRequest((message,)))
+    body = server.requests[0].body.decode()
+    assert "cGljdHVyZQ==" in body
+    assert "image/jpeg" in body or wire.dialect == "ollama"
+    assert server.requests[0].last_user_text == "What is this?"
+
+
 async def test_a_call_without_result_is_answered_for(wire: Wire, server: ModelServer) -> None:
     calls = (ToolCallPart("c1", "read_file", {}), ToolCallPart("c2", "read_file", {}))
     await collect(
@@ -353,9 +373,7 @@ async def test_reasoning_of_another_provider_stays_at_home(wire: Wire, server: M
     foreign = ReasoningPart("secret thought", "somebody_else", {"type": "thinking", "thinking": "secret thought"})
     await collect(
         models_for(wire, server).select(wire.provider),
-        history_of(
-            (foreign, ToolCallPart("c1", "read_file", {}, "{}")), (ToolResultPart("c1", "read_file", "two"),)
-        ),
+        history_of((foreign, ToolCallPart("c1", "read_file", {}, "{}")), (ToolResultPart("c1", "read_file", "two"),)),
     )
     assert "secret thought" not in server.requests[0].body.decode()
 

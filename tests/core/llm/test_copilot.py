@@ -36,8 +36,11 @@ class GitHub:
                 outer.seen.append((self.path, self.headers.get("authorization", ""), body))
                 if self.path == "/login/device/code":
                     answer: dict[str, Any] = {
-                        "device_code": "dev", "user_code": "AB-12", "verification_uri": "https://github.test/device",
-                        "expires_in": 60, "interval": 5,
+                        "device_code": "dev",
+                        "user_code": "AB-12",
+                        "verification_uri": "https://github.test/device",
+                        "expires_in": 60,
+                        "interval": 5,
                     }
                 else:
                     answer = outer.polls.pop(0)
@@ -91,7 +94,9 @@ class Clock:
 async def test_signing_in_waits_for_the_user(github: GitHub) -> None:
     clock = Clock()
     github.polls = [
-        {"error": "authorization_pending"}, {"error": "slow_down", "interval": 9}, {"access_token": "gho_1"},
+        {"error": "authorization_pending"},
+        {"error": "slow_down", "interval": 9},
+        {"access_token": "gho_1"},
     ]
     sign_in = DeviceSignIn(github.url, clock.sleep, clock)
     code = await sign_in.start()

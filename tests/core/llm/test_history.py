@@ -167,9 +167,16 @@ def test_openai_gets_its_own_parameters_only_itself() -> None:
 @pytest.mark.parametrize(
     ("raw", "arguments", "fails"),
     [
-        ("", {}, False), ("  ", {}, False), ("{}", {}, False), ('{"a": 1}', {"a": 1}, False),
-        ('"{\\"a\\": 1}"', {"a": 1}, False), ("[]", {}, True), ('{"a":', {}, True), ("null", {}, True),
-        ("[" * 100_000, {}, True), ('{"a": Infinity}', {}, True),
+        ("", {}, False),
+        ("  ", {}, False),
+        ("{}", {}, False),
+        ('{"a": 1}', {"a": 1}, False),
+        ('"{\\"a\\": 1}"', {"a": 1}, False),
+        ("[]", {}, True),
+        ('{"a":', {}, True),
+        ("null", {}, True),
+        ("[" * 100_000, {}, True),
+        ('{"a": Infinity}', {}, True),
     ],
 )
 def test_parsing_arguments(raw: str, arguments: dict[str, Any], fails: bool) -> None:

@@ -166,9 +166,7 @@ async def test_the_process_dies_with_its_parent(tmp_path: Path) -> None:
         "    await asyncio.Event().wait()\n"
         "asyncio.run(main())\n"
     )
-    parent = await asyncio.create_subprocess_exec(
-        sys.executable, str(script), CHILD, stdout=asyncio.subprocess.PIPE
-    )
+    parent = await asyncio.create_subprocess_exec(sys.executable, str(script), CHILD, stdout=asyncio.subprocess.PIPE)
     assert parent.stdout is not None
     url = (await parent.stdout.readline()).decode().strip()
     port = int(url.rpartition(":")[2])

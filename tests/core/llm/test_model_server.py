@@ -25,8 +25,13 @@ def call(url: str, body: Any = None) -> Any:
 @pytest.fixture
 async def url() -> AsyncIterator[str]:
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tests.fakes.model_server", "--port", "0",
-        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+        sys.executable,
+        "-m",
+        "tests.fakes.model_server",
+        "--port",
+        "0",
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
     )
     assert process.stdout is not None
     assert process.stdin is not None

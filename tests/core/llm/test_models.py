@@ -53,10 +53,22 @@ def test_a_provider_without_key_names_its_variable() -> None:
 @pytest.mark.parametrize(
     ("word", "provider"),
     [
-        ("CLAUDEAI", "anthropic"), ("anthropic", "anthropic"), ("Claude", "anthropic"), ("OPENAI", "openai"),
-        ("OPENAI_RESPONSES", "openai_responses"), ("GOOGLEAI", "google"), ("gemini", "google"), ("XAI", "xai"),
-        ("x-ai", "xai"), ("ZAI", "zai"), ("z.ai", "zai"), ("MINIMAX", "minimax"), ("MOONSHOT", "moonshot"),
-        ("OPENROUTER", "openrouter"), ("GITHUB_MODELS", "github_models"), ("OLLAMA", "ollama"),
+        ("CLAUDEAI", "anthropic"),
+        ("anthropic", "anthropic"),
+        ("Claude", "anthropic"),
+        ("OPENAI", "openai"),
+        ("OPENAI_RESPONSES", "openai_responses"),
+        ("GOOGLEAI", "google"),
+        ("gemini", "google"),
+        ("XAI", "xai"),
+        ("x-ai", "xai"),
+        ("ZAI", "zai"),
+        ("z.ai", "zai"),
+        ("MINIMAX", "minimax"),
+        ("MOONSHOT", "moonshot"),
+        ("OPENROUTER", "openrouter"),
+        ("GITHUB_MODELS", "github_models"),
+        ("OLLAMA", "ollama"),
         ("lm-studio", "lmstudio"),
     ],
 )
@@ -111,7 +123,9 @@ async def test_a_full_endpoint_is_an_address_too(server: ModelServer) -> None:
 @pytest.mark.parametrize(
     ("url", "reason"),
     [
-        ("http://api.example.com/v1", "plain http"), ("ftp://x", "no http"), ("file:///x", "no http"),
+        ("http://api.example.com/v1", "plain http"),
+        ("ftp://x", "no http"),
+        ("file:///x", "no http"),
         ("https://user:pass@api.example.com/v1", "user name or password"),
     ],
 )
