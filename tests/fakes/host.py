@@ -62,7 +62,7 @@ class FakeHost:
         return self._read(uri)
 
     def _read(self, uri: str) -> Document:
-        path = Path(uri.removeprefix("file://"))
+        path = _path(uri)
         if uri in self.buffers:
             return Document(uri, self.buffers[uri], path, 1, dirty=True)
         if path.is_dir():
@@ -83,12 +83,14 @@ class FakeHost:
                 now[file.uri] = self._read(file.uri).text
             except HostError:
                 now[file.uri] = None
-        stale = [FileChangeResult(f.uri, "stale", "changed", now[f.uri]) for f in change.files if now[f.uri] != f.before]
+        stale = [
+            FileChangeResult(f.uri, "stale", "changed", now[f.uri]) for f in change.files if now[f.uri] != f.before
+        ]
         if stale:
             return ChangeResult(False, tuple(stale), "the document changed")
         for file in change.files:
             if file.after is None or file.new_uri:
-                Path(file.uri.removeprefix("file://")).unlink(missing_ok=True)
+                _path(file.uri).unlink(missing_ok=True)
                 self.buffers.pop(file.uri, None)
             if file.after is not None:
                 self.buffers[file.new_uri or file.uri] = file.after
@@ -106,9 +108,7 @@ class FakeHost:
         saved = []
         for uri in uris:
             if uri in self.buffers:
-                path = Path(uri.removeprefix("file://"))
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(self.buffers.pop(uri), newline="")
+                _write(_path(uri), self.buffers.pop(uri))
             saved.append(SaveResult(uri, True))
         return saved
 
@@ -120,3 +120,12 @@ class FakeHost:
 
     async def notify(self, level: NoticeLevel, text: str) -> None:
         self.notices.append((level, text))
+
+
+def _path(uri: str) -> Path:
+    return Path(uri.removeprefix("file://"))
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, newline="")

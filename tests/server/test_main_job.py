@@ -12,7 +12,6 @@ import pytest
 from tests.fakes.lsp_client import PLAIN, RICH, Buffer, LspClient, ResponseError, split_lines, uri_of
 from tests.fakes.model_server import Call, ErrorReply, ModelServer, Reply
 
-
 pytestmark = pytest.mark.timeout(180)  # each test starts a real server; a busy machine takes its time
 
 

@@ -134,6 +134,8 @@ class Preparation:
     def _gather(self, context: TurnContext, roots: tuple[Path, ...], attached: Attached) -> None:
         """Everything that reads the disk, in one go: each hop to a thread delays the first word of the answer."""
         self._instructions(context, roots)
+        loaded = self._conversation.state.pop("loaded_notes", [])
+        context.blocks += [str(note) for note in loaded] if isinstance(loaded, list) else []
         context.blocks += attached.blocks
         context.files += attached.items
         self._recall(context)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chatls_core.events import Ended, payload, usage_payload
 from chatls_core.host import HostError, Range
@@ -25,7 +25,12 @@ if TYPE_CHECKING:
 
 
 @request("chatls/chat", wire.ChatParams)
-async def chat(server: ChatServer, params: wire.ChatParams) -> dict[str, object]:
+async def chat(server: ChatServer, params: wire.ChatParams) -> dict[str, Any]:
+    """The request of clients with a panel of their own."""
+    return await answer(server, params)
+
+
+async def answer(server: ChatServer, params: wire.ChatParams) -> dict[str, Any]:
     """Start, queue or steer a turn, stream its events, answer with its result."""
     asked = slash.parse(params.text, params.session_id or "")
     if asked is not None and asked.command:
@@ -72,11 +77,11 @@ async def send(server: ChatServer, args: ChatSendArgs) -> CommandResult:
         active_document=args.active_document,
         model=args.model,
     )
-    result = await chat(server, params)
+    result = await answer(server, params)
     return CommandResult(markdown=str(result["text"]), data=result)
 
 
-async def _run_command(server: ChatServer, params: wire.ChatParams, asked: slash.Slash) -> dict[str, object]:
+async def _run_command(server: ChatServer, params: wire.ChatParams, asked: slash.Slash) -> dict[str, Any]:
     """A command typed into the chat box: its Markdown is the answer; no model is asked, history is as it was."""
     agent = await server.agent()
     session = await agent.session(params.session_id)
@@ -84,8 +89,9 @@ async def _run_command(server: ChatServer, params: wire.ChatParams, asked: slash
     arguments = {**(asked.arguments or {})}
     if asked.command in ("chatls.cost.show", "chatls.prompt.show"):
         arguments["sessionId"] = session.conversation.id
-    answer = await endpoint.handler(server, parse(endpoint.model, arguments, asked.command))
-    text = answer.markdown if isinstance(answer, CommandResult) else ""
+    checked = parse(endpoint.model, arguments, asked.command) if endpoint.model is not None else arguments
+    done = await endpoint.handler(server, checked)
+    text = done.markdown if isinstance(done, CommandResult) else ""
     turn_id = agent.services.new_id()
     if params.partial_result_token is not None:
         event = {"turnId": turn_id, "seq": 1, "kind": "text", "delta": text}
@@ -99,7 +105,7 @@ async def _stream(server: ChatServer, turn: Turn, events: AsyncIterator[Numbered
             server.progress(token, {"turnId": turn.id, "seq": numbered.seq, **payload(numbered.event)})
 
 
-def result_payload(result: ChatResult) -> dict[str, object]:
+def result_payload(result: ChatResult) -> dict[str, Any]:
     """The wire form of a turn's result."""
     return {
         "sessionId": result.session_id,

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from chatls_core.memory import Memory, MemoryError_, Source
+from chatls_core.memory import Memory, Source
 from chatls_core.store import StoreReadOnlyError
 from chatls_server.lsp.errors import INTERNAL_ERROR, INVALID_PARAMS, RpcError
 from chatls_server.lsp.protocol import commands as args
@@ -29,7 +29,7 @@ async def ask(server: ChatServer, work: Callable[[Memory], T]) -> T:
     memory = (await server.agent()).services.memory
     try:
         return await asyncio.to_thread(work, memory)
-    except MemoryError_ as error:
+    except (ValueError, KeyError) as error:
         raise RpcError(INVALID_PARAMS, str(error)) from error
     except (StoreReadOnlyError, OSError) as error:
         raise RpcError(INTERNAL_ERROR, f"Memory could not be written: {error}") from error
@@ -101,7 +101,7 @@ async def facts(server: ChatServer, a: args.FactsArgs) -> CommandResult:
 @command("chatls.memory.edit", args.MemoryEditArgs)
 async def edit(server: ChatServer, a: args.MemoryEditArgs) -> CommandResult:
     """Change an item's text or category."""
-    return result(await ask(server, lambda m: m.edit(a.id, content=a.content, category=a.category)))
+    return result(await ask(server, lambda m: m.edit(a.id, a.content or "", a.category or "", source=USER)))
 
 
 @command("chatls.memory.pin", args.MemoryPinArgs)
@@ -131,8 +131,8 @@ async def timeline(server: ChatServer, a: args.TimelineArgs) -> CommandResult:
             server,
             lambda m: m.timeline(
                 a.query or "",
-                date_from=a.from_ or "",
-                date_to=a.to or "",
+                start=a.from_ or "",
+                end=a.to or "",
                 project=a.project or "",
                 limit=a.limit or 30,
                 as_of=as_of,
@@ -183,6 +183,17 @@ async def daily(server: ChatServer, a: args.DailyArgs) -> CommandResult:
     return result(await ask(server, lambda m: m.daily(a.date or "")))
 
 
+@command("chatls.memory.load", args.MemoryLoadArgs)
+async def load(server: ChatServer, a: args.MemoryLoadArgs) -> CommandResult:
+    """Bring long-term memory and a day's note into a conversation; its next request carries them."""
+    view = await ask(server, lambda m: m.load(a.date))
+    live = await (await server.agent()).session(a.session_id)
+    notes = live.conversation.state.setdefault("loaded_notes", [])
+    if isinstance(notes, list) and view.text not in notes:
+        notes.append(view.text)
+    return result(view)
+
+
 @command("chatls.memory.neighbors", args.NeighborsArgs)
 async def neighbors(server: ChatServer, a: args.NeighborsArgs) -> CommandResult:
     """What is linked to a subject."""
@@ -204,7 +215,9 @@ async def compact(server: ChatServer, _: Nothing) -> CommandResult:
 @command("chatls.memory.export", args.OptionalPathArgs)
 async def export(server: ChatServer, a: args.OptionalPathArgs) -> CommandResult:
     """Write all memory to a JSONL file."""
-    return result(await ask(server, lambda m: m.export(Path(a.path).expanduser() if a.path else None)))
+    name = f"memory-{datetime.now():%Y%m%d-%H%M%S}.jsonl"
+    path = a.path or str(server.home / "exports" / name)
+    return result(await ask(server, lambda m: m.export(Path(path).expanduser())))
 
 
 @command("chatls.memory.import", args.PathArgs)

@@ -180,7 +180,9 @@ async def rewind(server: ChatServer, a: args.SessionRewindArgs) -> CommandResult
     checkpoints = agent.services.checkpoints
     if a.checkpoint_id is None:
         points = await in_thread(lambda: checkpoints.list(live.conversation))
-        rows = [{"id": c.id, "time": c.time.isoformat(), "label": c.label, "messages": len(c.messages)} for c in points]
+        rows: list[dict[str, Any]] = [
+            {"id": c.id, "time": c.time.isoformat(), "label": c.label, "messages": len(c.messages)} for c in points
+        ]
         text = "\n".join(f"- {c['time'][:16].replace('T', ' ')} — {c['label']}" for c in rows)
         return CommandResult(markdown=text or "No checkpoints yet.", data={"checkpoints": rows})
     if live.running is not None:
@@ -208,9 +210,10 @@ async def events(server: ChatServer, a: args.SessionEventsArgs) -> CommandResult
     agent = await server.agent()
     if not agent.is_live(a.session_id):
         known = await in_thread(lambda: agent.services.sessions.get(a.session_id))
-        if known is not None or await in_thread(lambda: agent.services.journal.read(a.session_id)):
+        journalled = await in_thread(lambda: agent.services.journal.read(a.session_id))
+        if known is not None or journalled:
             await agent.session(a.session_id)  # marks turns a dead server left open as interrupted
-    found = await in_thread(
+    found: list[dict[str, Any]] = await in_thread(
         lambda: agent.services.journal.read(a.session_id, turn_id=a.turn_id or "", after_seq=a.after_seq)
     )
     turn_id = a.turn_id or (str(found[-1].get("turnId", "")) if found else "")

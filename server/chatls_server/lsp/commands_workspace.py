@@ -1,4 +1,4 @@
-"""Commands about the workspace and the product: instructions, prompt, providers, cost, settings, policy, undo, doctor."""
+"""Commands about the workspace and the product: instructions, prompt, providers, cost, policy, undo, doctor."""
 
 from __future__ import annotations
 

@@ -134,4 +134,4 @@ class TerminalHost:
     async def _line(self, prompt: str) -> str:
         sys.stderr.write(prompt)
         sys.stderr.flush()
-        return (await asyncio.to_thread(sys.stdin.readline)).strip()
+        return str(await asyncio.to_thread(sys.stdin.readline)).strip()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 
 import pytest
 
@@ -41,7 +42,7 @@ async def test_twenty_turns_give_one_system_text_and_an_append_only_history(desk
     bodies = [r.json for r in desk.models.requests]
     assert len({system_of(b) for b in bodies}) == 1
     assert "Always answer in haiku." in system_of(bodies[0])
-    for earlier, later in zip(bodies, bodies[1:], strict=False):
+    for earlier, later in itertools.pairwise(bodies):
         old = [words_of(m) for m in earlier["messages"]]
         new = [words_of(m) for m in later["messages"]]
         assert new[: len(old)] == old
