@@ -14,7 +14,7 @@ from chatls_core.memory.profile_text import is_hard_rule, scope_of
 from chatls_core.memory.records import EPOCH, Episode, Profile, Usage
 from chatls_core.memory.retrieval import Snapshot
 from chatls_core.memory.stores import Stores
-from chatls_core.memory.views import EpisodeView, Recall, RecallItem, SourceView
+from chatls_core.memory.views import EpisodeView, NodeView, Recall, RecallItem, SourceView
 from chatls_core.text.cut import by_bytes, by_chars, byte_length
 
 RECENT_DAYS = 14
@@ -61,8 +61,17 @@ class Budget:
         return "\n\n".join(self._parts)
 
 
-def assemble(now: Snapshot, stores: Stores, recall: Recall, *, limit: int, project: str, moment: datetime) -> str:
-    """Everything relevant within ``limit`` bytes; ``recall`` is what the question brought."""
+def assemble(
+    now: Snapshot,
+    stores: Stores,
+    recall: Recall,
+    *,
+    limit: int,
+    project: str,
+    moment: datetime,
+    related: Sequence[NodeView] = (),
+) -> str:
+    """Everything relevant within ``limit`` bytes: what the question brought, and what is ``related`` in the graph."""
     budget = Budget(limit)
     if recall.window is not None:
         start, end = recall.window
@@ -84,6 +93,8 @@ def assemble(now: Snapshot, stores: Stores, recall: Recall, *, limit: int, proje
         recent = [e for e in now.episodes.values() if 0 <= (moment - e.date).days <= RECENT_DAYS]
         budget.add_lines("## Recent Episodes", (markdown.episode_line(episode_view(e, now)) for e in recent[-5:]))
     if budget.left > 250:
+        budget.add_lines("## Related (graph)", (_related_line(n, now) for n in related))
+    if budget.left > 250:
         text = notes.trajectory(stores, budget.left // 4)
         budget.add(_section("## Trajectory", text))
     if budget.left > 100:
@@ -104,6 +115,17 @@ def _item_line(item: RecallItem) -> str:
     if item.kind == "episode":
         return f"- {date} {item.text}".replace("-  ", "- ")
     return f"- [{item.category}] {item.text}{origin}" + (f" (since {date})" if date else "")
+
+
+def _related_line(node: NodeView, now: Snapshot) -> str:
+    """A neighbour in the graph with the way to see more of it."""
+    if node.kind == "fact":
+        fact = now.alive.facts.get(node.id.removeprefix("fact:"))
+        return f"- [{fact.category if fact else 'fact'}] {node.summary}"
+    if node.kind == "episode":
+        return f"- [episode] {node.title} (details: memory timeline)"
+    about = f" — {node.summary}" if node.summary else ""
+    return f"- [{node.kind}] {node.title}{about} (expand: memory neighbors {node.title})"
 
 
 def profile_text(profile: Profile, moment: datetime, project: str = "") -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any
@@ -242,6 +242,17 @@ def neighbourhood(net: Net, subject: str, *, hops: int = 2, most: int = 12) -> G
         frontier = [k for k, _ in sorted(reached.items(), key=lambda r: (-r[1], r[0]))][: most - len(found) + 1]
         found.update(dict.fromkeys(frontier, hop))
     return view_of(net, list(found)[: most + 1], hops=found, subject=subject)
+
+
+def beside(net: Net, seeds: Sequence[str], shown: Collection[str], most: int = 6) -> tuple[NodeView, ...]:
+    """Direct neighbours of some nodes, strongest links first; tags, the profile and what is shown already left out."""
+    reached: Counter[str] = Counter()
+    for seed in seeds:
+        for other, data in net[seed].items() if seed in net else ():
+            if other not in shown and other not in seeds and net.nodes[other]["kind"] not in ("tag", "profile"):
+                reached[other] += data["weight"]
+    best = sorted(reached, key=lambda k: (-reached[k], k))[:most]
+    return tuple(_view(net, key, 1) for key in best)
 
 
 def hubs(net: Net, most: int = 8, *, tags: bool = True) -> list[str]:

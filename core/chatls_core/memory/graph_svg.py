@@ -36,12 +36,12 @@ def _places(graph: GraphView, side: int) -> tuple[dict[str, tuple[float, float]]
     net: nx.Graph[str] = nx.Graph()
     net.add_weighted_edges_from((e.a, e.b, e.weight) for e in graph.edges)
     count = net.number_of_nodes()
-    spots: Mapping[str, Any]
+    spots: Mapping[str, Any] = {}
     if count >= _SPRING_BELOW:
         spots = nx.forceatlas2_layout(net, max_iter=60, seed=7)
     else:
         spots = nx.spring_layout(net, seed=7, iterations=60, k=1.8 / max(1, count) ** 0.5)
-    reach = max((abs(c) for spot in spots.values() for c in spot), default=1.0) or 1.0
+    reach = max((abs(float(c)) for spot in spots.values() for c in spot), default=1.0) or 1.0
     places = {
         key: ((float(x) / reach + 1.1) / 2.2 * side, (float(y) / reach + 1.1) / 2.2 * side)
         for key, (x, y) in spots.items()

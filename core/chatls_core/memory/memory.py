@@ -33,6 +33,7 @@ from chatls_core.memory.views import (
     Forgotten,
     GraphView,
     MemoryChange,
+    NodeView,
     ProfileView,
     ProjectList,
     Recall,
@@ -54,6 +55,8 @@ logger = logging.getLogger(__name__)
 
 GRAPH_NODES = 500
 """Most nodes of a picture."""
+EXPANDED_FACTS = 2000
+"""Beyond this deriving the graph takes longer than a recall may."""
 
 
 class Memory:
@@ -97,7 +100,7 @@ class Memory:
         self._seen: tuple[object, ...] = ()
         self._snapshot: Snapshot | None = None
         self._digest: tuple[Snapshot | None, str] = (None, "")
-        self._net: tuple[object, Net] | None = None
+        self._net: tuple[str, Net] | None = None
 
     # Facts
 
@@ -135,7 +138,8 @@ class Memory:
         now, moment, where = self.snapshot(), self.clock(), str(project or "")
         found = self._retriever.recall(now, query, as_of=as_of, limit=limit, project=where, moment=moment)
         size = self.settings.retrieval_budget if budget is None else budget
-        text = context.assemble(now, self.stores, found, limit=size, project=where, moment=moment)
+        related = self._related(found) if self.settings.graph and len(now.alive.facts) <= EXPANDED_FACTS else ()
+        text = context.assemble(now, self.stores, found, limit=size, project=where, moment=moment, related=related)
         return replace(found, context=cards.safe(text))
 
     def auto_recall(
@@ -369,16 +373,31 @@ class Memory:
             view = graph.view_of(net, sorted(keys))
         return replace(view, svg=graph_svg.draw(view))
 
-    def _graph(self) -> Net:
-        from chatls_core.memory import graph
+    def _graph(self, *, keep: bool = True) -> Net:
+        """The graph of the present state; ``keep`` saves a newly derived one."""
+        from chatls_core.memory import graph, graph_cache
 
-        now, others = self.snapshot(), tuple(self._neighbours())
+        others = tuple(self._neighbours())
         board = read_board(self.folder.parent / "board.json", self.stores.fs)
-        key = (now, others, board)
+        key = graph_cache.fingerprint(self.stores, others, board)
+        now = self.snapshot()
         with self._guard:
             if self._net is None or self._net[0] != key:
-                self._net = (key, graph.build(now, others, board))
+                net = graph_cache.load(self.stores, key) if self.settings.graph else None
+                if net is None:
+                    net = graph.build(now, others, board)
+                    if keep and self.settings.graph and net.number_of_nodes():
+                        graph_cache.save(self.stores, net, key, self.clock())
+                self._net = (key, net)
             return self._net[1]
+
+    def _related(self, found: Recall) -> tuple[NodeView, ...]:
+        """What stands next to the best facts in the graph, without what was found itself (spec/memory.md §8.6)."""
+        from chatls_core.memory import graph
+
+        seeds = [f"fact:{i.id}" for i in found.items if i.kind == "fact"][:3]
+        shown = {f"{i.kind}:{i.id}" for i in found.items}
+        return graph.beside(self._graph(keep=False), seeds, shown) if seeds else ()
 
     # Out and in, and staying small
 

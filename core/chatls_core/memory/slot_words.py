@@ -207,3 +207,40 @@ KINDS = word_table(
 """Values of one kind: in two statements of otherwise the same words, one takes the place of the other."""
 
 KIND_OF = {word: name for name, members in KINDS.items() for word in members} | CLASS_OF
+
+NOUN_LIKE = word_set(
+    "use run live work need take cost start end ship want store target limit set write read call get keep"
+)
+"""Verbs that are nouns as well: "write 17" is the seventeenth write, "need 4 GB" needs four."""
+
+BEFORE_VALUES = word_set(
+    """
+    is are was were has have had = equals at after before to by of on within every under over about than for in around
+    roughly only least most from until per takes costs lasts weighs e sao tem em de a ate cada para por custa dura leva
+    apos
+    """
+)
+"""Words behind which a number is a value."""
+
+NUMBERED = (
+    word_set(
+        """
+        port version release timeout limit budget size deadline age ttl retention capacity quota threshold interval
+        price cost rate salary weight height length width porta versao limite tamanho prazo idade preco
+        python node nodejs java ruby php go golang rust typescript react angular vue django rails kotlin swift dotnet
+        terraform kubernetes ubuntu debian fedora windows android ios
+        """
+    )
+    | MONTHS
+    | frozenset(word for members in CLASSES.values() for word in members)
+)
+"""Words whose number is a value: a port, a version. Behind any other noun a number is a name ("ticket 7")."""
+
+LABELS = word_set(
+    """
+    fact facts note notes item items entry entries thing things message messages test tests memory remember number id
+    seq sequence index serial key value values record records line row example case step task ticket issue chapter page fato nota item coisa
+    mensagem teste numero chave valor registro linha exemplo passo tarefa capitulo pagina
+    """
+)
+"""Words whose number is never a value, not even behind a colon."""

@@ -9,6 +9,7 @@ that is missed leaves two facts to choose from, a wrong one hides a fact that ho
 from __future__ import annotations
 
 from collections import Counter
+from difflib import SequenceMatcher
 from enum import StrEnum
 
 from chatls_core.memory import slot_words as words
@@ -32,6 +33,8 @@ def compare(old: str, new: str, *, names: frozenset[str] = frozenset()) -> Relat
     a, b = read(old), read(new)
     if a.folded == b.folded:
         return Relation.SAME
+    if a.labels != b.labels:
+        return Relation.UNRELATED  # "server 1" is not "server 2": a name is no value
     decided = _by_choice(a, b) or _by_words(a, b)
     if decided is not None:
         return decided
@@ -63,20 +66,16 @@ def _by_words(a: Statement, b: Statement) -> Relation | None:
     if len(a.bag & b.bag) / len(a.bag | b.bag) < SAME_SHARE:
         core = a.bag - verb_stems()
         numbered = a.value_numbers and b.value_numbers and Counter(a.value_numbers) != Counter(b.value_numbers)
-        alike = core and core == b.bag - verb_stems() and a.identity_numbers == b.identity_numbers
+        alike = core and core == b.bag - verb_stems()
         return _by_numbers(a, b) if numbered and alike else None
-    if Counter(a.identity_numbers) != Counter(b.identity_numbers):
-        return Relation.UNRELATED
     if (a.negations > 0) != (b.negations > 0):
         return Relation.UPDATES if not a.value_numbers or a.value_numbers == b.value_numbers else None
     if Counter(a.value_numbers) != Counter(b.value_numbers):
         return _by_numbers(a, b)
     if a.directed and b.directed and _inverted(a.stems, b.stems):
         return Relation.UNRELATED
-    if b.bag <= a.bag:
+    if _core(a) == _core(b):
         return Relation.SAME
-    if a.bag < b.bag:
-        return Relation.REFINES
     return _by_slots(a, b, frozenset()) or _by_frame(a, b) or (Relation.SAME if _one_spelling(a, b) else None)
 
 
@@ -94,7 +93,14 @@ def _by_numbers(a: Statement, b: Statement) -> Relation:
 def _one_spelling(a: Statement, b: Statement) -> bool:
     """Whether the words that differ are spellings of one: another value must not pass for a rephrasing."""
     mine, theirs = sorted(a.bag - b.bag), sorted(b.bag - a.bag)
-    return len(mine) == len(theirs) == 1 and len(theirs[0]) >= 4 and mine[0].startswith(theirs[0][:4])
+    if not len(mine) == len(theirs) == 1 or not (mine[0].isalpha() and theirs[0].isalpha()):
+        return False
+    return min(len(mine[0]), len(theirs[0])) >= 6 and SequenceMatcher(None, mine[0], theirs[0]).ratio() >= 0.88
+
+
+def _core(statement: Statement) -> frozenset[str]:
+    """What is said, without common verbs and words for the work at hand (unless there is nothing else)."""
+    return statement.bag - verb_stems() - group_stems() or statement.bag
 
 
 def _inverted(a: tuple[str, ...], b: tuple[str, ...]) -> bool:
@@ -129,7 +135,9 @@ def _by_slots(a: Statement, b: Statement, names: frozenset[str]) -> Relation | N
     alike = len(a.bag & b.bag) / max(1, len(a.bag | b.bag)) >= 0.5
     if not shared or not alike or (a.negations > 0) != (b.negations > 0):
         return None
-    return Relation.REFINES if a.bag < b.bag else Relation.SAME
+    if _core(b) <= _core(a):
+        return Relation.SAME
+    return Relation.REFINES if _core(a) < _core(b) else None
 
 
 def _by_values(mine: Slot, theirs: Slot) -> Relation | None:
@@ -162,7 +170,7 @@ def _by_frame(a: Statement, b: Statement) -> Relation | None:
         return None
     if [k for k, _ in a.kinds] != [k for k, _ in b.kinds] or a.kinds == b.kinds:
         return None
-    if a.identity_numbers != b.identity_numbers or (a.negations > 0) != (b.negations > 0):
+    if (a.negations > 0) != (b.negations > 0):
         return None
     apart = all(not mine & theirs or mine == theirs for (_, mine), (_, theirs) in zip(a.kinds, b.kinds, strict=True))
     return Relation.UPDATES if apart else None

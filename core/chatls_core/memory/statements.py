@@ -23,15 +23,15 @@ class Slot:
 class Statement:
     """A statement as read.
 
-    ``stems`` are its content words in order without numbers, negations and fillers; ``identity_numbers`` stand before
-    the verb ("server 2 runs …"), ``value_numbers`` behind it. ``chosen``/``rejected`` are the sides of a preference,
-    ``retired``/``adopted`` those of a change. ``frame`` is the bag without values of a known kind, ``kinds`` those
-    values by kind; both are empty when its verb goes with many values at a time.
+    ``stems`` are its content words in order without numbers, negations and fillers. ``labels`` are numbers and letters
+    that name something ("server 2", "plan B"), sorted; ``value_numbers`` say how much or which version.
+    ``chosen``/``rejected`` are the sides of a preference, ``retired``/``adopted`` those of a change. ``frame`` is the
+    bag without values of a known kind, ``kinds`` those values; both are empty when the verb goes with many values.
     """
 
     folded: str
     stems: tuple[str, ...]
-    identity_numbers: tuple[str, ...]
+    labels: tuple[str, ...]
     value_numbers: tuple[str, ...]
     negations: int
     chosen: frozenset[str]
@@ -52,7 +52,7 @@ class Statement:
 
 
 _TOKEN = re.compile(r"[a-z][a-z0-9+.\-]*://[^\s,;]+|\d+(?:[.:/,]\d+)*%?|[a-z][\w+#]*(?:[.\-/@][\w+#]+)*|[^\W_]+")
-_WORD_NUMBER = re.compile(r"([a-z]{3,})v?(\d+(?:\.\d+)*)")
+_WORD_VERSION = re.compile(r"([a-z]{3,})v?(\d+(?:\.\d+)+)")
 _VERSION = re.compile(r"v(\d+(?:\.\d+)*)")
 _AUXILIARY_NOT = re.compile(r"n['’]t\b")
 _COMPOUND = re.compile(r"\bgithub actions\b|\bgitlab ci\b|\bvs code\b")
@@ -69,10 +69,10 @@ def fold(text: str) -> str:
 
 
 def tokens_of(folded: str) -> list[str]:
-    """Words, numbers, identifiers and addresses; ``python3.12`` and ``v2`` are parted, number words are digits."""
+    """Words, numbers, identifiers, addresses; ``python3.12`` is parted, ``alpha7`` is not, number words are digits."""
     found: list[str] = []
     for token in _TOKEN.findall(folded):
-        if match := _WORD_NUMBER.fullmatch(token):
+        if match := _WORD_VERSION.fullmatch(token):
             found += match.groups()
         elif match := _VERSION.fullmatch(token):
             found.append(match[1])
@@ -127,8 +127,7 @@ def read(text: str) -> Statement:
     """Read a statement."""
     folded = fold(text)
     tokens = tokens_of(folded)
-    verb = next((i for i, t in enumerate(tokens) if t in words.VERBS), -1)
-    numbers = [(i, t) for i, t in enumerate(tokens) if is_number(t)]
+    labels, values = _numbers(tokens, folded, text)
     pair = words.PAIR.match(folded)
     chosen = bag(pair["chosen"]) if pair else frozenset()
     rejected = bag(pair["rejected"]) if pair else frozenset()
@@ -141,8 +140,8 @@ def read(text: str) -> Statement:
     return Statement(
         folded=folded,
         stems=stems,
-        identity_numbers=tuple(t for i, t in numbers if i < verb),
-        value_numbers=tuple(t for i, t in numbers if i > verb),
+        labels=labels,
+        value_numbers=values,
         negations=negations,
         chosen=chosen,
         rejected=rejected,
@@ -155,6 +154,43 @@ def read(text: str) -> Statement:
         frame=frame,
         kinds=kinds,
     )
+
+
+def _numbers(tokens: list[str], folded: str, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """``(labels, values)``: a number is a value behind a verb or preposition, or as a version or port; else a name."""
+    verb = next((i for i, t in enumerate(tokens) if t in words.VERBS), len(tokens))
+    labels = [letter.lower() for letter in _LETTER.findall(text)]
+    values: list[str] = []
+    for position, token in enumerate(tokens):
+        if not is_number(token):
+            continue
+        before = next((t for t in reversed(tokens[:position]) if t not in words.FILLERS), "")
+        counts = position + 1 < len(tokens) and bool(content([tokens[position + 1]]))
+        if position < verb < len(tokens) or not _is_value(token, before, counts, folded, text):
+            labels.append(token)
+        else:
+            values.append(token)
+    return tuple(sorted(labels)), tuple(values)
+
+
+def _is_value(number: str, before: str, counts: bool, folded: str, text: str) -> bool:
+    if before in words.LABELS or not before:
+        return False
+    if before in words.BEFORE_VALUES or before in words.NUMBERED or "." in number or _YEAR.fullmatch(before):
+        return True
+    if before in words.VERBS:
+        return counts or before not in words.NOUN_LIKE
+    if re.search(rf"\b{re.escape(before)}\s*[:=]\s*v?{re.escape(number)}\b", folded):
+        return True
+    product = re.search(rf"(?<=.)\b{re.escape(before)}\b", text, re.IGNORECASE)
+    return product is not None and product[0][:1].isupper() and bool(_USES.search(folded))
+
+
+_LETTER = re.compile(r"(?<=\w )[A-HJ-Z]\b(?![\w+#'’])")
+_USES = re.compile(
+    r"\b(?:uses?|using|runs?|requires?|needs?|targets?|supports?|upgraded|downgraded|migrated|moved|switched|usa|usam"
+    r"|requer|precisa|migrou|atualizou)\b"
+)
 
 
 def _frame(tokens: list[str], stems: tuple[str, ...]) -> tuple[frozenset[str], tuple[tuple[str, frozenset[str]], ...]]:

@@ -134,6 +134,24 @@ def test_things_that_belong_together_are_linked(linked: Memory) -> None:
     assert {frozenset(p) for p in (("fact", "project"), ("topic", "fact"), ("episode", "project"))} <= links
 
 
+def test_a_saved_graph_is_taken_only_while_it_is_true(linked: Memory, make: MakeMemory) -> None:
+    card = linked.graph_card()
+    saved = linked.folder / "graph.json"
+    tree = json.loads(saved.read_text())
+    assert tree["schema_version"] == 1
+    again = make(neighbours=lambda: (Neighbour("session", "s-1", "Atlas planning", day=linked.clock().date()),))
+    assert again.graph_card() == card
+    saved.write_text("{damaged")
+    assert make().graph_card() != ""
+    again.remember("Night watch starts at ten", source=USER)
+    assert again.graph_card() != card
+
+
+def test_what_stands_beside_a_recalled_fact_is_named_with_the_way_to_it(linked: Memory) -> None:
+    context = linked.recall("how does atlas index documents?").context
+    assert "- [topic] Caching — LRU (expand: memory neighbors Caching)" in context
+
+
 def test_the_map_counts_and_names_hubs(linked: Memory) -> None:
     text = linked.map().text
     assert text.startswith("Knowledge graph: ")
