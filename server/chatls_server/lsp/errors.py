@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from chatls_core.llm.events import ModelError
 from chatls_server.lsp.protocol.base import BadParams
 
 logger = logging.getLogger(__name__)
@@ -54,6 +53,8 @@ def describe(error: BaseException, method: str) -> dict[str, Any]:
     What nobody foresaw is logged with its traceback; the client gets one sentence (PROTOCOL.md, "Chat": −32010,
     −32602, −32800 and −32802).
     """
+    from chatls_core.llm.events import ModelError
+
     match error:
         case BadParams():
             return error_payload(INVALID_PARAMS, str(error))

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
 
-from chatls_server.lsp.protocol.chat import ChatParams
-from chatls_server.lsp.protocol.commands import COMMANDS
+from chatls_server.lsp.protocol.base import parse
 from chatls_server.lsp.registry import Endpoint, Registry
 
 if TYPE_CHECKING:
     from chatls_server.lsp.server import ChatServer
 
 CHAT = "chatls/chat"
+HOOKS = "chatls_server.lsp.watching"
 
 MODULES: dict[str, tuple[str, ...]] = {
     "chat": ("chat.send",),
@@ -40,6 +41,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "memory.list",
         "memory.map",
         "memory.daily",
+        "memory.load",
         "memory.neighbors",
         "memory.graph",
         "memory.compact",
@@ -76,19 +78,24 @@ MODULES: dict[str, tuple[str, ...]] = {
 
 def declare(registry: Registry) -> None:
     """Announce every handler of :data:`MODULES`; its module takes its place at the first call."""
-    importlib.import_module("chatls_server.lsp.watching")  # registers its hooks
-    registry.requests.setdefault(CHAT, Endpoint(CHAT, ChatParams, _first_call(registry, CHAT, "chat"), declared=True))
+    registry.requests.setdefault(CHAT, Endpoint(CHAT, None, _first_call(registry, CHAT, "chat"), declared=True))
     for module, names in MODULES.items():
         for short in names:
             name = f"chatls.{short}"
             handler = _first_call(registry, name, module)
-            registry.commands.setdefault(name, Endpoint(name, COMMANDS[name][0], handler, declared=True))
+            registry.commands.setdefault(name, Endpoint(name, None, handler, declared=True))
 
 
 def _first_call(registry: Registry, name: str, module: str) -> Any:
     async def call(server: ChatServer, params: Any) -> object:
         await asyncio.to_thread(importlib.import_module, f"chatls_server.lsp.{module}")
         endpoint = registry.requests[name] if name in registry.requests else registry.commands[name]
-        return await endpoint.handler(server, params)
+        return await endpoint.handler(server, parse(endpoint.model, params, name) if endpoint.model else params)
 
     return call
+
+
+async def load_hooks() -> None:
+    """Import the module whose hooks the server calls, in a thread at the first time."""
+    if HOOKS not in sys.modules:
+        await asyncio.to_thread(importlib.import_module, HOOKS)

@@ -13,7 +13,6 @@ from chatls_server.lsp.capabilities import chatls_capabilities, client_features
 from chatls_server.lsp.errors import ClientError
 from chatls_server.lsp.parent import watch_parent
 from chatls_server.lsp.protocol.base import BadParams, parse
-from chatls_server.lsp.protocol.editor import Secrets, TrustChanged
 
 if TYPE_CHECKING:
     from chatls_server.lsp.server import ChatServer
@@ -124,6 +123,8 @@ class Lifecycle:
 
     async def trust_changed(self, params: Any) -> None:
         """The user granted or withdrew trust: everything that depends on it is loaded again."""
+        from chatls_server.lsp.protocol.editor import TrustChanged
+
         trusted = parse(TrustChanged, params, "chatls/trustChanged").trusted
         if trusted != self._server.opened.trusted:
             self._server.opened.trusted = trusted
@@ -133,6 +134,8 @@ class Lifecycle:
 
     async def secrets(self, params: Any) -> None:
         """Keys of the editor's secret storage; an empty one is removed."""
+        from chatls_server.lsp.protocol.editor import Secrets
+
         given = parse(Secrets, params, "chatls/secrets").root
         server = self._server
         removed = {name: "" for name, key in given.items() if not key}

@@ -25,10 +25,10 @@ class Endpoint:
     """One handler with the model of its parameters."""
 
     name: str
-    model: type[BaseModel]
+    model: type[BaseModel] | None
     handler: Callable[[ChatServer, Any], Awaitable[object]]
     declared: bool = False
-    """Whether the handler only stands for one whose module is imported at the first call."""
+    """Whether the handler stands for one whose module is imported at the first call; it takes raw parameters."""
 
 
 @dataclass(slots=True)

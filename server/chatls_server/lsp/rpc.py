@@ -210,9 +210,14 @@ class ChatProtocol(LanguageServerProtocol):
 
     def _custom(self, endpoint: Endpoint) -> Call:
         def call(params: Any) -> Any:
-            return endpoint.handler(self._owner, parse(endpoint.model, params, endpoint.name))
+            return self._call(endpoint, params)
 
         return call
+
+    def _call(self, endpoint: Endpoint, params: Any) -> Any:
+        if endpoint.model is not None:
+            params = parse(endpoint.model, params, endpoint.name)
+        return endpoint.handler(self._owner, params)
 
     def _execute_command(self, params: Any) -> Any:
         """Our own, because the library's cannot be cancelled: one object in, one object out."""
@@ -227,7 +232,7 @@ class ChatProtocol(LanguageServerProtocol):
             arguments = [{}]
         if not isinstance(arguments, list) or len(arguments) != 1 or not isinstance(arguments[0], dict):
             raise BadParams(f"{name}: arguments: one object was expected")
-        return endpoint.handler(self._owner, parse(endpoint.model, arguments[0], name))
+        return self._call(endpoint, arguments[0])
 
     def _standard(self, method: str) -> Call | None:
         """The handler of a standard LSP method, taking raw parameters."""

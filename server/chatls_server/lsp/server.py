@@ -11,6 +11,7 @@ import contextlib
 import logging
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -18,16 +19,13 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import default_converter
 
-from chatls_core import host as core
 from chatls_core.config import Settings
 from chatls_server import __version__
 from chatls_server.lsp import errors, handlers, lifecycle, synchronization
 from chatls_server.lsp.capabilities import ClientFeatures
 from chatls_server.lsp.documents import Documents
 from chatls_server.lsp.eyes import Eyes
-from chatls_server.lsp.host import LspHost
 from chatls_server.lsp.lines import split_lines, to_column, to_units
-from chatls_server.lsp.protocol.base import Position, Range
 from chatls_server.lsp.registry import REGISTRY, Registry
 from chatls_server.lsp.rpc import ChatProtocol
 from chatls_server.lsp.uris import path_of
@@ -37,7 +35,10 @@ from chatls_server.lsp.workspace import Workspace
 if TYPE_CHECKING:
     from cattrs import Converter
 
+    from chatls_core import host as core
     from chatls_core.turn.agent import Agent
+    from chatls_server.lsp.host import LspHost
+    from chatls_server.lsp.protocol.base import Position, Range
 
 logger = logging.getLogger(__name__)
 
@@ -81,7 +82,6 @@ class ChatServer(LanguageServer):
 
         super().__init__("chatls", __version__, protocol_cls=protocol, converter_factory=default_converter)
         self.work = WorkDone(self)
-        self.host = LspHost(self)
         self.eyes = Eyes(self)
         self.raw_handlers.update(self.eyes.handlers())
         self.feature_capabilities.update(self.eyes.capabilities())
@@ -114,6 +114,13 @@ class ChatServer(LanguageServer):
     def trusted(self) -> bool:
         """Whether the user trusts the workspace."""
         return self.opened.trusted
+
+    @cached_property
+    def host(self) -> LspHost:
+        """The editor as the core sees it; made, and its modules imported, at the first use."""
+        from chatls_server.lsp.host import LspHost
+
+        return LspHost(self)
 
     @property
     def language(self) -> str:
@@ -188,6 +195,8 @@ class ChatServer(LanguageServer):
 
     def core_range(self, text: str, wire: Range) -> core.Range:
         """A range of the wire in code-point columns of ``text``; places outside the text are clamped into it."""
+        from chatls_core import host as core
+
         lines = split_lines(text)
         return core.Range(self._core_position(lines, wire.start), self._core_position(lines, wire.end))
 
@@ -196,6 +205,8 @@ class ChatServer(LanguageServer):
         return {"start": self._wire_position(lines, inner.start), "end": self._wire_position(lines, inner.end)}
 
     def _core_position(self, lines: Sequence[str], place: Position) -> core.Position:
+        from chatls_core import host as core
+
         if place.line >= len(lines):
             return core.Position(len(lines) - 1, len(lines[-1]))
         line = max(0, place.line)
@@ -211,6 +222,8 @@ class ChatServer(LanguageServer):
 
     async def run_hooks(self, name: str, *arguments: object) -> None:
         """Call what registered for ``name``; one failure is logged and does not keep the others from running."""
+        if self.registry is REGISTRY:
+            await handlers.load_hooks()
         for hook in self.registry.hooks.get(name, ()):
             try:
                 await hook(self, *arguments)

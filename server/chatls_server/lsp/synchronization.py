@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 
-from chatls_core.host import HostError, HostErrorKind
 from chatls_server.lsp.protocol.base import parse
-from chatls_server.lsp.protocol.editor import TextDocumentContentParams
-from chatls_server.lsp.reading import from_disk
 
 if TYPE_CHECKING:
     from chatls_server.lsp.documents import OpenDocument
@@ -77,6 +74,8 @@ class Synchronization:
 
     def text_document_content(self, params: Any) -> dict[str, str]:
         """``workspace/textDocumentContent``: the texts of edits under review."""
+        from chatls_server.lsp.protocol.editor import TextDocumentContentParams
+
         uri = parse(TextDocumentContentParams, params, types.WORKSPACE_TEXT_DOCUMENT_CONTENT).uri
         return {"text": self._server.host.proposals.text(uri)}
 
@@ -86,6 +85,9 @@ def _text_on_disk(path: Path, opened: str) -> str | None:
 
     What cannot be decoded here was decoded by the editor, and nobody has changed it yet: ``opened`` it is.
     """
+    from chatls_core.host import HostError, HostErrorKind
+    from chatls_server.lsp.reading import from_disk
+
     try:
         return from_disk("", path).text
     except HostError as error:
