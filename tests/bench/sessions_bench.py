@@ -80,7 +80,8 @@ def _text(chance: random.Random, words: list[str], weights: list[float], length:
 
 
 def _question(chance: random.Random, words: list[str], weights: list[float]) -> str:
-    return _text(chance, words[STOP_WORDS:], [w - weights[STOP_WORDS] for w in weights[STOP_WORDS:]], 5)
+    picked = [w for w in chance.choices(range(VOCABULARY), cum_weights=weights, k=20) if w >= STOP_WORDS]
+    return " ".join(words[w] for w in picked[:5])
 
 
 def _fill(

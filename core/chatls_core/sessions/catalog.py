@@ -22,7 +22,7 @@ from typing import cast
 from chatls_core.sessions.conversation import SessionSummary
 from chatls_core.sessions.passages import SessionPassage, Source
 from chatls_core.store import FILE_MODE, FOLDER_MODE, Signature
-from chatls_core.text import tokenizer
+from chatls_core.text import dates, tokenizer
 
 logger = logging.getLogger(__name__)
 
@@ -376,9 +376,9 @@ def _remove(path: Path) -> None:
 
 
 def _terms_of(passage: SessionPassage) -> list[str]:
-    """The passage's terms and its date's."""
-    date = f"{passage.time:%Y-%m-%d %B %Y}" if passage.time else ""
-    return tokenizer.terms(_sound(passage.text)) + tokenizer.terms(date, "en")
+    """The passage's terms and those by which its date is found."""
+    date = dates.date_terms(passage.time) if passage.time else ()
+    return [*tokenizer.terms(_sound(passage.text)), *date]
 
 
 def _sound(text: str) -> str:

@@ -25,7 +25,7 @@ SNIPPET_CHARS = 240
 _CANDIDATES, _RELATED = 200, 60
 """Passages looked at closely: by the question's words, and by related ones."""
 
-_POSTINGS = 12_000
+_POSTINGS = 6_000
 """Most passages a search may touch: among many sessions the rare words of a question decide where to look."""
 
 _RELATED_COVERS = 0.5

@@ -200,3 +200,14 @@ def test_fresh_conversations_win_among_equals(store: SessionStore) -> None:
     saved(store, user("how to tune the cache", START - timedelta(days=300)), session_id="old")
     saved(store, user("tune the cache, how to", START - timedelta(days=1)), session_id="new")
     assert names(store, "tune cache")[0] == "new"
+
+
+def test_a_time_in_the_question_narrows_the_search(store: SessionStore) -> None:
+    pytest.importorskip("chatls_core.text.time_expressions")
+    saved(store, user("we deploy with make", datetime(2026, 2, 10, tzinfo=UTC)), session_id="february")
+    saved(store, user("we deploy with just", datetime(2026, 3, 10, tzinfo=UTC)), session_id="march")
+    saved(store, user("kafka only", datetime(2026, 1, 10, tzinfo=UTC)), session_id="january")
+    assert names(store, "deploy last month") == ["february"]
+    assert names(store, "what did we do last month?") == ["february"]
+    assert names(store, "kafka last month") == ["january"]
+    assert names(store, "deploy last month", as_of=datetime(2026, 4, 2, tzinfo=UTC)) == ["march"]
