@@ -299,22 +299,23 @@ def _extra_of(model: BaseModel) -> Mapping[str, Any]:
 
 
 def profile(a: Profile, b: Profile) -> Profile:
-    """Scalars and map entries: the later change wins; lists are united."""
+    """Scalars and preferences: the later change wins; lists and maps are united."""
+    if a == b:
+        return a
+    a, b = _stamped(a), _stamped(b)
 
     def changed(owner: Profile, key: str) -> datetime:
         meta = owner.field_meta.get(key)
-        return (meta.updated_at if meta and meta.updated_at else None) or owner.last_updated
+        return (meta.updated_at if meta else None) or EPOCH
 
     def scalar(field: str) -> str:
-        return max((bool(getattr(p, field)), changed(p, field), getattr(p, field)) for p in (a, b))[2]  # type: ignore[no-any-return]  # getattr by field name
+        choices = [(changed(p, field), bool(getattr(p, field)), str(getattr(p, field))) for p in (a, b)]
+        return max(choices)[2]
 
-    def entries(field: str, meta: Callable[[str], str]) -> dict[str, str]:
-        maps: tuple[dict[str, str], dict[str, str]] = (getattr(a, field), getattr(b, field))
-        return {
-            key: max((changed(p, meta(key)), m[key]) for p, m in zip((a, b), maps, strict=True) if key in m)[1]
-            for key in {**maps[0], **maps[1]}
-        }
-
+    preferences = {
+        key: max((changed(p, f"pref:{key}"), p.preferences[key]) for p in (a, b) if key in p.preferences)[1]
+        for key in {**a.preferences, **b.preferences}
+    }
     milestones = {(m.text, m.date): m for m in sorted((*a.milestones, *b.milestones), key=_rank_of)}
     stances: dict[str, Stance] = {}
     for stance in sorted((*a.stances, *b.stances), key=lambda s: (s.updated_at, _rank_of(s))):
@@ -326,12 +327,23 @@ def profile(a: Profile, b: Profile) -> Profile:
         **{field: fold_union(getattr(a, field), getattr(b, field)) for field in LISTS},
         milestones=_settled(a.milestones, b.milestones, sorted(milestones.values(), key=lambda m: (m.date, m.text))),
         stances=_settled(a.stances, b.stances, [stances[key] for key in sorted(stances)]),
-        environment=entries("environment", lambda _: "environment"),
-        preferences=entries("preferences", lambda key: f"pref:{key}"),
+        environment=union(a.environment, b.environment, pick),
+        preferences=preferences,
         top_commands=union(a.top_commands, b.top_commands, max),
         field_meta=union(a.field_meta, b.field_meta, field_meta),
         last_updated=max(a.last_updated, b.last_updated),
     )
+
+
+def _stamped(owner: Profile) -> Profile:
+    """A profile whose values each say when they were set, so that a merge of merges still knows."""
+    keys = [f for f in SCALARS if getattr(owner, f)] + [f"pref:{k}" for k in owner.preferences]
+    fresh = {
+        key: (owner.field_meta.get(key) or FieldMeta()).model_copy(update={"updated_at": owner.last_updated})
+        for key in keys
+        if (meta := owner.field_meta.get(key)) is None or meta.updated_at is None
+    }
+    return owner.model_copy(update={"field_meta": {**owner.field_meta, **fresh}}) if fresh else owner
 
 
 def _rank_of(model: Milestone | Stance) -> str:

@@ -239,8 +239,8 @@ NUMBERED = (
 LABELS = word_set(
     """
     fact facts note notes item items entry entries thing things message messages test tests memory remember number id
-    seq sequence index serial key value values record records line row example case step task ticket issue chapter page fato nota item coisa
-    mensagem teste numero chave valor registro linha exemplo passo tarefa capitulo pagina
+    seq sequence index serial key value values record records line row example case step task ticket issue chapter page
+    fato nota item coisa mensagem teste numero chave valor registro linha exemplo passo tarefa capitulo pagina
     """
 )
 """Words whose number is never a value, not even behind a colon."""

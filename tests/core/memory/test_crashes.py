@@ -82,7 +82,7 @@ def test_what_was_acknowledged_survives_kill_9(tmp_path: Path) -> None:
     assert opened(str(tmp_path)).remember("Alive after all", source=USER).added
 
 
-@pytest.mark.parametrize("step", range(0, 60, 2))
+@pytest.mark.parametrize("step", range(0, 60, 5))
 def test_dying_at_any_step_of_an_update_keeps_the_old_value_or_the_new_one(tmp_path: Path, step: int) -> None:
     opened(str(tmp_path)).remember("Deploy branch is main", source=USER)
     fs = FailingFileSystem()
@@ -103,7 +103,7 @@ def test_dying_at_any_step_of_an_update_keeps_the_old_value_or_the_new_one(tmp_p
         assert [h.content for h in found.history] == ["Deploy branch is main"]
 
 
-@pytest.mark.parametrize("step", range(0, 80, 4))
+@pytest.mark.parametrize("step", range(0, 80, 9))
 def test_dying_while_forgetting_never_forgets_without_a_way_back(tmp_path: Path, step: int) -> None:
     opened(str(tmp_path)).remember("Printer is on floor 3", source=USER)
     fs = FailingFileSystem()
