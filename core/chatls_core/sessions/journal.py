@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import logging
 import os
-import secrets
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from chatls_core.sessions import names
+from chatls_core.sessions.owner import Owner
 from chatls_core.store import FILE_MODE, REAL, FileSystem, atomic_write_bytes
 
 logger = logging.getLogger(__name__)
@@ -60,7 +60,7 @@ class Journal:
         self._fs = fs
         self._guard = threading.RLock()
         self._files: dict[str, _Open] = {}
-        self._owner = _Owner(folder / "owners")
+        self._owner = Owner(folder / "owners")
 
     def append(self, session_id: str, event: Mapping[str, object]) -> None:
         """Add one event (``turnId``, ``seq``, ``kind`` and its own fields; all JSON). Raises :class:`OSError`."""
@@ -197,52 +197,6 @@ class Journal:
             kept.append(block)
             size += len(block)
         atomic_write_bytes(self._path(session_id), b"".join(reversed(kept)), fs=self._fs)
-
-
-class _Owner:
-    """Tells whether the process that began a turn still lives: it holds a file lock, which dies with it."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._name = ""
-        self._lock: Any = None
-
-    def hold(self) -> str:
-        """This process's name, its lock taken."""
-        if self._lock is None:
-            from filelock import FileLock
-
-            self._folder.mkdir(parents=True, exist_ok=True, mode=0o750)
-            self._name = secrets.token_hex(8)
-            self._lock = FileLock(self._folder / f"{self._name}.lock", timeout=0, mode=FILE_MODE)
-            self._lock.acquire()
-        return self._name
-
-    def is_alive(self, owner: str) -> bool:
-        """Whether ``owner``'s process runs. Clears away the lock file of a dead one."""
-        if owner and owner == self._name:
-            return True
-        path = self._folder / f"{owner}.lock"
-        if not owner or not path.exists():
-            return False
-        from filelock import FileLock, Timeout
-
-        probe = FileLock(path, timeout=0, mode=FILE_MODE)
-        try:
-            probe.acquire()
-        except Timeout:
-            return True
-        path.unlink(missing_ok=True)
-        probe.release()
-        return False
-
-    def release(self) -> None:
-        """Let go of this process's lock."""
-        if self._lock is not None:
-            (self._folder / f"{self._name}.lock").unlink(missing_ok=True)
-            self._lock.release()
-            self._lock = None
-            self._name = ""
 
 
 def _line(record: Mapping[str, object]) -> bytes:

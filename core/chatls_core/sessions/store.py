@@ -11,7 +11,7 @@ import logging
 import secrets
 import threading
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -26,14 +26,15 @@ from chatls_core.sessions.conversation import (
     SessionSummary,
     title_of,
 )
-from chatls_core.sessions.document import Ours, Renderer, SessionDocument
+from chatls_core.sessions.document import Ours, SessionDocument
 from chatls_core.sessions.files import SessionFiles
 from chatls_core.sessions.indexing import SessionIndex, summary_of
+from chatls_core.sessions.known import Known
 from chatls_core.sessions.message_codec import FOREIGN_ID
 from chatls_core.sessions.recall import recall_block
 from chatls_core.sessions.search import SearchResult, SessionSearch
 from chatls_core.sessions.transcript import PAGE, Transcript, transcript
-from chatls_core.store import REAL, Clock, FileSystem, Signature, atomic_write_bytes
+from chatls_core.store import REAL, Clock, FileSystem, atomic_write_bytes
 
 logger = logging.getLogger(__name__)
 
@@ -54,49 +55,6 @@ class Deleted:
     id: str
     name: str
     token: str
-
-
-@dataclass(slots=True)
-class _Known:
-    """What we know of a session's file: its state when we last read or wrote it, and what we held then.
-
-    ``others`` tells whether it holds messages that our conversation does not: another program's, kept beside ours.
-    """
-
-    name: str
-    signature: Signature | None = None
-    held: frozenset[str] = frozenset()
-    version: int = 2
-    extra: dict[str, object] = field(default_factory=dict)
-    ours_extra: dict[str, object] = field(default_factory=dict)
-    renderer: Renderer = field(default_factory=Renderer)
-    others: bool = False
-    named: bool = False
-    title: str = ""
-    saved: tuple[Message, ...] = ()
-    saved_state: tuple[object, ...] = ()
-
-    def changed(self, conversation: Conversation) -> bool:
-        """Whether the conversation differs from what was last read or written. Messages are immutable."""
-        messages = conversation.messages
-        return (
-            len(messages) != len(self.saved)
-            or any(a is not b for a, b in zip(messages, self.saved, strict=True))
-            or self.saved_state != _state_of(conversation)
-        )
-
-    def read_from(self, document: SessionDocument) -> None:
-        """Note what of the file is not ours."""
-        self.others = False
-        self.version = document.version
-        self.extra = dict(document.extra)
-        self.ours_extra = dict(document.ours.model_extra or {})
-
-    def remember(self, conversation: Conversation) -> None:
-        """The conversation is on the disk as it is now."""
-        self.held = frozenset(m.id for m in conversation.messages)
-        self.saved = tuple(conversation.messages)
-        self.saved_state = _state_of(conversation)
 
 
 class SessionStore:
@@ -120,7 +78,7 @@ class SessionStore:
         self._index = SessionIndex(self._files, Catalog(self._files.own / "index.sqlite3"))
         self._search = SessionSearch(self._index.catalog)
         self._guard = threading.RLock()
-        self._known: dict[str, _Known] = {}
+        self._known: dict[str, Known] = {}
 
     # -- one conversation -------------------------------------------------------------------------------------------
 
@@ -156,7 +114,7 @@ class SessionStore:
             conversation = self._conversation(name, document)
             if conversation.id not in self._known:
                 # Where the session is known, a turn may hold it: what it has seen of the file must stay as it is.
-                known = self._known[conversation.id] = _Known(name, signature, named=conversation.named)
+                known = self._known[conversation.id] = Known(name, signature, named=conversation.named)
                 known.read_from(document)
                 known.remember(conversation)
             return conversation
@@ -179,7 +137,7 @@ class SessionStore:
         with self._guard:
             known = self._known.get(conversation.id)
             if known is None:
-                known = self._known[conversation.id] = _Known(conversation.name, named=conversation.named)
+                known = self._known[conversation.id] = Known(conversation.name, named=conversation.named)
             # A rename may have gone past a copy of the conversation that the turn still holds: the store knows best.
             conversation.name = known.name
             conversation.named = known.named = known.named or conversation.named
@@ -411,7 +369,7 @@ class SessionStore:
                 return name
         return None
 
-    def _write(self, conversation: Conversation, known: _Known) -> None:
+    def _write(self, conversation: Conversation, known: Known) -> None:
         """Unite with the file and replace it. Under the folder's lock."""
         signature = self._files.signature(known.name)
         if signature is None and known.signature is not None:
@@ -447,7 +405,7 @@ class SessionStore:
         known.others = len(messages) > len(conversation.messages)
         self._index.saved(known.name, document, known.signature, before)
 
-    def _follow_rename(self, conversation: Conversation, known: _Known) -> None:
+    def _follow_rename(self, conversation: Conversation, known: Known) -> None:
         """Another process renamed the session (then its file is ours) or deleted it (then it is written anew)."""
         self._index.forget()
         if (name := self._name_of(conversation.id)) is not None:
@@ -510,16 +468,3 @@ class SessionStore:
         conversation.updated = max((m.time for m in messages if m.time is not None), default=conversation.updated)
         if not conversation.title:
             conversation.title = title_of(conversation.messages)
-
-
-def _state_of(conversation: Conversation) -> tuple[object, ...]:
-    """What a save would write beside the messages."""
-    return (
-        conversation.name,
-        conversation.title,
-        conversation.system,
-        conversation.system_key,
-        tuple(conversation.carried.items()),
-        repr(conversation.state),
-        conversation.named,
-    )
