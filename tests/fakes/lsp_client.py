@@ -273,19 +273,22 @@ class LspClient:
     ) -> dict[str, Any]:
         """The first message (from index ``since`` of :attr:`received`) of that method, or that ``wanted`` accepts."""
         match = (lambda m: m.get("method") == wanted) if isinstance(wanted, str) else wanted
+        looked_at = since
+        found: list[dict[str, Any]] = []
 
-        def found() -> dict[str, Any] | None:
-            return next((message for message in self.received[since:] if match(message)), None)
+        def look() -> bool:
+            nonlocal looked_at
+            found.extend(message for message in self.received[looked_at:] if match(message))
+            looked_at = len(self.received)
+            return bool(found)
 
         async with self._news:
             try:
-                await asyncio.wait_for(self._news.wait_for(lambda: found() is not None), seconds)
+                await asyncio.wait_for(self._news.wait_for(look), seconds)
             except TimeoutError:
                 seen = [message.get("method", "answer") for message in self.received]
                 raise AssertionError(f"{wanted} did not come; received {seen}; stderr: {self.stderr[-2000:]}") from None
-        message = found()
-        assert message is not None
-        return message
+        return found[0]
 
     def notifications(self, method: str) -> list[Any]:
         """The parameters of every notification of that method so far."""
