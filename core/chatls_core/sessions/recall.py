@@ -15,7 +15,7 @@ from chatls_core.sessions.catalog import Catalog
 from chatls_core.sessions.conversation import SessionSummary
 from chatls_core.sessions.question import Question, understand
 from chatls_core.sessions.search import SessionHit, SessionSearch
-from chatls_core.text import cut, injection, redaction, tokenizer
+from chatls_core.text import cut, tokenizer
 
 BUDGET_BYTES = 900
 """Most bytes of the block, its header included."""
@@ -157,4 +157,7 @@ def _date_of(session: SessionSummary) -> datetime | None:
 
 def _safe(text: str) -> str:
     """One line without secrets and without sentences that command the model."""
+    # Their patterns take long to compile: not before somebody recalls something.
+    from chatls_core.text import injection, redaction
+
     return " ".join(injection.blank(redaction.redact(text), "memory").split())

@@ -17,7 +17,7 @@ from chatls_core.sessions.catalog import Catalog, Found, Statistics
 from chatls_core.sessions.conversation import SessionSummary
 from chatls_core.sessions.passages import Source
 from chatls_core.sessions.question import Question, understand
-from chatls_core.text import cut, redaction, tokenizer
+from chatls_core.text import cut, tokenizer
 
 SNIPPET_CHARS = 240
 """Most characters of one snippet."""
@@ -311,6 +311,8 @@ def _stands_in(phrase: str, folded: str) -> bool:
 
 
 def _snippet(found: Found, question: Question) -> Snippet:
+    from chatls_core.text import redaction
+
     text = redaction.redact(excerpt(found.text, question, SNIPPET_CHARS))
     return Snippet(found.message_id, found.source, found.time, text)
 

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from chatls_core.llm.messages import Message, TextPart, ToolCallPart, ToolResultPart
 from chatls_core.sessions.conversation import Conversation, SessionError
-from chatls_core.text import cut, redaction
+from chatls_core.text import cut
 
 PAGE = 20
 """Messages on a page."""
@@ -86,6 +86,8 @@ def _best(messages: list[Message], query: str) -> int | None:
 
 
 def _excerpt(message: Message, single: bool) -> Excerpt:
+    from chatls_core.text import redaction
+
     text = redaction.redact(_text(message))
     limit = _SINGLE_CHARS if single else _TOOL_CHARS if message.kind == "tool_result" else _PROSE_CHARS
     speaker = "tool" if message.kind == "tool_result" else message.role
