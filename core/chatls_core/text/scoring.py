@@ -26,7 +26,7 @@ LEAST_COVERAGE = 0.12
 
 NEXT, NEXT_BUT_ONE = 0.5, 0.2
 """How much of its neighbours' scores a dialogue turn takes over."""
-CONVERSATION = 1.0
+CONVERSATION = 1.5
 """Weight of the whole conversation's score in a turn's."""
 SPEAKER = 0.5
 """Bonus of passages said by whom the question names."""

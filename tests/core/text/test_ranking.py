@@ -373,3 +373,36 @@ def test_dialogue_without_names_is_read_off_its_cohesion() -> None:
     found = ids(PassageIndex(chat).search("violin", 8))
     assert set(found) == {"t03", "t20", "t21", "t23"}
     assert found.index("t20") < found.index("t03")
+
+
+class TestAskedTimes:
+    """With ``now``, a time in the question is a condition."""
+
+    now = datetime(2026, 5, 13, 12)
+    memory = PassageIndex(
+        [
+            Passage("then", "deployed the gateway", datetime(2026, 5, 5, 9)),
+            Passage("lunch", "lunch with Ana", datetime(2026, 5, 6, 13)),
+            Passage("before", "fixed the gateway", datetime(2026, 4, 1, 9)),
+        ]
+    )
+
+    @pytest.fixture(autouse=True)
+    def _grammar(self) -> None:
+        pytest.importorskip("chatls_core.text.time_expressions")
+
+    def test_a_question_of_nothing_but_a_time_finds_what_happened_then(self) -> None:
+        found = self.memory.search("what did we do last week?", 5, now=self.now)
+        assert set(ids(found)) == {"then", "lunch"}
+        assert all("2026-05-04" in hit.why for hit in found)
+
+    def test_the_right_thing_at_the_wrong_time_is_no_strong_match(self) -> None:
+        first, second = self.memory.search("gateway last week", 5, now=self.now)
+        assert (first.id, strong_match(first)) == ("then", True)
+        assert (second.id, strong_match(second)) == ("before", False)
+
+    def test_a_time_of_which_nothing_is_known_finds_nothing(self) -> None:
+        assert self.memory.search("what did we do yesterday?", 5, now=self.now) == []
+
+    def test_without_now_the_words_alone_count(self) -> None:
+        assert {"then", "before"} <= set(ids(self.memory.search("gateway last week", 5)))
