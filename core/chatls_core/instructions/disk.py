@@ -22,7 +22,7 @@ from chatls_core.instructions import pathtext
 
 log = logging.getLogger(__name__)
 
-READ_LIMIT = 256 * 1024
+READ_LIMIT = 128 * 1024
 """Bytes read of one file; every cap is far below, and the size is known from ``stat``."""
 
 LISTING_LIMIT = 2000

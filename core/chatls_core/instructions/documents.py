@@ -11,8 +11,8 @@ from chatls_core.instructions.boundary import Boundary
 from chatls_core.instructions.disk import FileTable, FileText, Unreadable
 from chatls_core.instructions.expansion import expand
 from chatls_core.instructions.imports import is_silent
-from chatls_core.instructions.model import ImportRecord
-from chatls_core.text import injection
+from chatls_core.instructions.model import HIERARCHY_LIMIT, ImportRecord
+from chatls_core.text.cut import by_bytes
 
 _HIDDEN = re.compile("[\u200b\u2060-\u2064\u202a-\u202e\u2066-\u2069\ufeff\U000e0000-\U000e007f]")
 """Characters no reader sees but a model reads: they hide instructions in plain sight, and no prose needs them."""
@@ -64,9 +64,13 @@ def load(
     text = _HIDDEN.sub("", expanded.text).strip()
     if is_silent(text):
         text = ""
-    if scan:
-        text = injection.blank(text, "context")
     full = caps.size(text) + (content.size_bytes - caps.size(content.text) if content.truncated else 0)
+    # Twice what any cap lets through: no time is spent on text that nobody will see.
+    text = by_bytes(text, 2 * HIERARCHY_LIMIT, "")
+    if scan:
+        from chatls_core.text import injection
+
+        text = injection.blank(text, "context")
     text = caps.cut(text, limit, caps.file_note(path.replace("\\", "/").rpartition("/")[2], full))
     used = tuple((source, _fingerprint(table, source)) for source in sorted(expanded.sources))
     return InstructionDocument(

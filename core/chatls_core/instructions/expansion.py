@@ -8,12 +8,10 @@ from pathlib import Path
 from chatls_core.instructions import caps, pathtext
 from chatls_core.instructions.boundary import Boundary
 from chatls_core.instructions.disk import FileTable, FileText, Unreadable
-from chatls_core.instructions.imports import ImportReference, find_imports, resolve
+from chatls_core.instructions.imports import MOST_IMPORTS, ImportReference, find_imports, resolve
 from chatls_core.instructions.model import FILE_LIMIT, ImportRecord, ImportStatus
 
 MOST_HOPS = 4
-MOST_IMPORTS = 1000
-"""Imports one instruction file may bring in; what they could add beyond is cut by the cap anyway."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +77,8 @@ def _expand(walk: _Walk, path: str, text: str, depth: int) -> str:
 
 
 def _import(walk: _Walk, importing: str, reference: ImportReference, depth: int, size: int) -> str | None:
+    if len(walk.records) >= MOST_IMPORTS:
+        return None
     target = resolve(reference.path, importing)
     outcome = _judge(walk, target, depth, size)
     if isinstance(outcome, FileText) and target is not None:
@@ -105,7 +105,7 @@ def _judge(walk: _Walk, target: str | None, depth: int, size: int) -> FileText |
         return "refused", "it lies outside the workspace and the global instruction folder"
     if depth >= MOST_HOPS:
         return "too-deep", f"imports go at most {MOST_HOPS} files deep"
-    if size > 2 * FILE_LIMIT or len(walk.records) >= MOST_IMPORTS:
+    if size > 2 * FILE_LIMIT:
         return "beyond-cap", "what stands here is beyond the cap and would be cut"
     walk.looked_at.add(target)
     if not walk.boundary.admits(walk.table.real(target)):

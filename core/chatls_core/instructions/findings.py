@@ -17,8 +17,8 @@ from chatls_core.text import injection, redaction
 
 Severity = Literal["error", "warning", "information", "hint"]
 
-_MOST_LINES = 5000
-"""Lines searched for secrets; nothing beyond reaches the model."""
+_MOST_LINES = 3000
+"""Lines searched for secrets one by one; little beyond reaches the model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ def _cap(anatomy: Anatomy) -> Iterator[Finding]:
 
 
 def _injections(anatomy: Anatomy) -> Iterator[Finding]:
-    for found in injection.scan(anatomy.body, "context"):
+    for found in injection.scan(anatomy.body[: 2 * anatomy.limit], "context"):
         line, end_line = found.line + anatomy.body_line, found.end_line + anatomy.body_line
         yield Finding("injection", "warning", f"This reads like {found.category}; the model sees "
                       f"[BLOCKED: {found.category}] in its place.", line, 0, end_line, len(anatomy.lines[end_line]))
@@ -180,5 +180,5 @@ def _secrets(anatomy: Anatomy) -> Iterator[Finding]:
         if redaction.contains_secret(line):
             hit = True
             yield Finding("secret", "warning", message, *whole_line(anatomy, number))
-    if not hit and redaction.contains_secret("\n".join(lines)):
+    if not hit and redaction.contains_secret("\n".join(lines)[: 2 * anatomy.limit]):
         yield Finding("secret", "warning", message, *whole_line(anatomy, 0))

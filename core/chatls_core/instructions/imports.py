@@ -11,8 +11,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from chatls_core.instructions import pathtext
+
+MOST_IMPORTS = 1000
+"""Imports looked at in one file, and brought in by one; what more could add is cut by the cap anyway."""
 
 LINE_BREAK = re.compile(r"\r\n|\r|\n")
 """Lines as every part of the instruction features counts them."""
@@ -32,7 +36,8 @@ _IN_SENTENCE = re.compile(
     re.IGNORECASE,
 )
 _FENCE = re.compile(r"^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?P<mark>`{3,}|~{3,})(?P<info>.*)$")
-_CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
+_TICKS = re.compile(r"`+")
+_COMMENT_MARK = re.compile(r"<!--|-->")
 _LIST_ITEM = re.compile(r"^\s{0,3}(?:[-*+]|\d{1,9}[.)])(?:\s|$)")
 _WIKILINK = re.compile(r"\[\[(?P<name>[^\[\]|#\n]+)(?:#[^\[\]|\n]*)?(?:\|[^\[\]\n]*)?\]\]")
 
@@ -61,10 +66,10 @@ class WikiLink:
 
 
 def find_imports(text: str) -> tuple[ImportReference, ...]:
-    """Every import in ``text``, in order."""
+    """Every import in ``text``, in order, up to :data:`MOST_IMPORTS`."""
     if "@" not in text:
         return ()
-    return tuple(_imports_of(prose_lines(text)))
+    return tuple(islice(_imports_of(prose_lines(text)), MOST_IMPORTS))
 
 
 def find_wikilinks(text: str) -> tuple[WikiLink, ...]:
@@ -74,7 +79,7 @@ def find_wikilinks(text: str) -> tuple[WikiLink, ...]:
     return tuple(
         WikiLink(number, match.start("name"), match.end("name"), match["name"].strip())
         for number, line in enumerate(prose_lines(text))
-        for match in _WIKILINK.finditer(line)
+        for match in islice(_WIKILINK.finditer(line), MOST_IMPORTS)
     )
 
 
@@ -123,28 +128,43 @@ def prose_lines(text: str) -> Iterator[str]:
         if in_indented_code and not in_comment:
             yield ""
             continue
-        line, in_comment = _without_comments(_CODE_SPAN.sub(_blanked, line), in_comment)
+        line, in_comment = _without_comments(_without_code_spans(line), in_comment)
         yield line
 
 
-def _blanked(match: re.Match[str]) -> str:
-    return "`" * len(match[0])
+def _without_code_spans(line: str) -> str:
+    """``line`` with code spans overwritten; a run of backticks is closed by the next run of the same length."""
+    if "`" not in line:
+        return line
+    runs = [(match.start(), match.end()) for match in _TICKS.finditer(line)]
+    last = {end - start: number for number, (start, end) in enumerate(runs)}
+    pieces: list[str] = []
+    at = number = 0
+    while number < len(runs):
+        start, end = runs[number]
+        length = end - start
+        if last[length] == number:
+            number += 1
+            continue
+        closing = next(n for n in range(number + 1, len(runs)) if runs[n][1] - runs[n][0] == length)
+        stop = runs[closing][1]
+        pieces += (line[at:start], "`" * (stop - start))
+        at, number = stop, closing + 1
+    pieces.append(line[at:])
+    return "".join(pieces)
 
 
 def _without_comments(line: str, in_comment: bool) -> tuple[str, bool]:
+    """``line`` with HTML comments overwritten, and whether one goes on in the next line."""
+    pieces: list[str] = []
     at = 0
-    while True:
-        if in_comment:
-            end = line.find("-->", at)
-            stop = len(line) if end < 0 else end + 3
-            line = line[:at] + "\x00" * (stop - at) + line[stop:]
-            if end < 0:
-                return line.replace("\x00", " "), True
-            at, in_comment = stop, False
-        start = line.find("<!--", at)
-        if start < 0:
-            return line.replace("\x00", " "), False
-        at, in_comment = start, True
+    for match in _COMMENT_MARK.finditer(line):
+        if in_comment is (match[0] == "-->"):
+            stop = match.end() if in_comment else match.start()
+            pieces.append(" " * (stop - at) if in_comment else line[at:stop])
+            at, in_comment = stop, not in_comment
+    pieces.append(" " * (len(line) - at) if in_comment else line[at:])
+    return "".join(pieces), in_comment
 
 
 def is_blank(text: str) -> bool:

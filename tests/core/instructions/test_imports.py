@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -284,3 +285,22 @@ def test_imported_file_counts_as_an_instruction_file(tree: Tree) -> None:
 
     assert tree.loaded.is_instruction_file(tree.root / "docs" / "a.md")
     assert not tree.loaded.is_instruction_file(Path(tree.root / "docs" / "b.md"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "".join("`" * number + " " for number in range(400)) + "@a.md",
+        "<!-- -->" * 10_000 + "\n@a.md",
+        "@x.md\n" * 20_000,
+        "@" + "a/" * 50_000 + ".md",
+        "[[" * 40_000 + "@a.md",
+    ],
+)
+def test_no_text_takes_long_to_read(tree: Tree, text: str) -> None:
+    tree.write("repo/AGENTS.md", text)
+    start = time.process_time()
+
+    tree.system()
+
+    assert time.process_time() - start < 3

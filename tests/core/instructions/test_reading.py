@@ -87,7 +87,7 @@ def test_file_without_permission_is_reported(tree: Tree) -> None:
 def test_huge_file_is_read_in_part_and_its_size_told(tree: Tree) -> None:
     tree.write("repo/AGENTS.md", "é\n" * 150_000)
 
-    assert "AGENTS.md has 449,9" in tree.system()
+    assert "AGENTS.md has 450,000 bytes" in tree.system()
     assert "�" not in tree.system()
 
 
