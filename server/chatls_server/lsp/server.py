@@ -222,7 +222,8 @@ class ChatServer(LanguageServer):
 
     async def run_hooks(self, name: str, *arguments: object) -> None:
         """Call what registered for ``name``; one failure is logged and does not keep the others from running."""
-        if self.registry is REGISTRY:
+        if self.registry is REGISTRY and name != "exit":
+            # At the end there is nothing to do for a module that was never needed.
             await handlers.load_hooks()
         for hook in self.registry.hooks.get(name, ()):
             try:
