@@ -178,7 +178,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="fewer rounds")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of a table")
     options = parser.parse_args()
-    rounds, size = (5, 200) if options.quick else (25, 1000)
+    rounds, size = (5, 200) if options.quick else (15, 400)
     rows = asyncio.run(measure(rounds, size))
     bare = import_seconds("import pydantic, asyncio")
     core = import_seconds("import chatls_core.llm.models as m; m.providers()")
