@@ -53,11 +53,14 @@ class Selection:
         agents: dict[str, InstructionItem] = {}
         rules: dict[str, InstructionItem] = {}
         nearness: dict[str, int] = {}
+        files: dict[str, str] = {}
         for root, relative, is_active in self._places(active, touched):
             bonus = _ACTIVE if is_active else 0
             chain = self._nested(root, relative)
             for depth, folder in enumerate(chain):
-                if (item := self._folder_agents(root, folder)) is not None:
+                item = self._folder_agents(root, folder)
+                # A folder reached by two names speaks once, under its own.
+                if item is not None and files.setdefault(self._library.table.real(str(item.path)), item.id) == item.id:
                     agents.pop(item.id, None)
                     agents[item.id] = self._capped(item)
                     nearness[item.id] = max(nearness.get(item.id, 0), depth + bonus)
@@ -92,8 +95,10 @@ class Selection:
         if not workspace.roots:
             return []
         written = pathtext.normal(pathtext.join(workspace.roots[0].path, path))
-        places = [workspace.locate(written), workspace.locate(pathtext.real(written))]
-        return list(dict.fromkeys(place for place in reversed(places) if place is not None))
+        if "\0" in written:
+            return []
+        places = [workspace.locate(pathtext.real(written)), workspace.locate(written)]
+        return list(dict.fromkeys(place for place in places if place is not None))
 
     def _nested(self, root: Root, relative: str) -> list[str]:
         """The folders below ``root`` on the way to ``relative`` that may speak, outermost first."""

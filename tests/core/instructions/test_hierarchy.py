@@ -144,6 +144,20 @@ def test_paths_outside_the_workspace_bring_nothing(tree: Tree) -> None:
     assert tree.turn("elsewhere/x.py", "repo/../elsewhere/y.py") == ""
 
 
+def test_folder_reached_through_a_link_speaks_once(tree: Tree) -> None:
+    tree.write("repo/packages/api/AGENTS.md", "the api")
+    (tree.root / "current").symlink_to("packages/api")
+
+    assert tree.turn("repo/current/x.py").count("the api") == 1
+    assert tree.turn("repo/current/x.py", "repo/packages/api/y.py").count("the api") == 1
+
+
+def test_impossible_paths_bring_nothing(tree: Tree) -> None:
+    tree.write("repo/AGENTS.md", "root")
+
+    assert tree.turn("repo/a\0b/x.py", "repo/" + "d/" * 5000 + "x.py") == ""
+
+
 def test_folder_names_that_start_with_dots_are_inside(tree: Tree) -> None:
     tree.write("repo/..foo/AGENTS.md", "dotted")
 
