@@ -48,10 +48,14 @@ def resolve(word: TopicWord, postings: Postings, *, translated: bool, labels: bo
     same = [postings.frequency(t) for t, worth in held.items() if worth == 1.0]
     frequency = max(same) if same else min((postings.frequency(t) for t in held), default=0)
     idf = inverse_frequency(postings.live, frequency)
-    information = inverse_frequency(postings.live + _BACKGROUND, frequency)
     held.setdefault(word.term, 1.0)
     ordered = ((word.term, 1.0), *((t, w) for t, w in held.items() if t != word.term))
-    return Wanted(word.folded, word.weight, idf, word.weight * information, ordered)
+    return Wanted(word.folded, word.weight, idf, word.weight * information(postings, frequency), ordered)
+
+
+def information(postings: Postings, frequency: int) -> float:
+    """What meeting a word that ``frequency`` passages hold is worth as evidence."""
+    return inverse_frequency(postings.live + _BACKGROUND, frequency)
 
 
 def _derived(term: str, postings: Postings) -> Iterator[str]:

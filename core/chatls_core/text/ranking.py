@@ -6,6 +6,7 @@ words, dates, the speaker a question names, and, in dialogue only, the neighbour
 
 from __future__ import annotations
 
+import heapq
 import threading
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -22,12 +23,15 @@ if TYPE_CHECKING:
 
     Scores = NDArray[np.float64]
 
-__all__ = ["STRONG_COVERAGE", "Embed", "Hit", "Passage", "PassageIndex", "TimeWindow", "strong_match"]
+__all__ = ["STRONG_COVERAGE", "STRONG_TELLING", "Embed", "Hit", "Passage", "PassageIndex", "TimeWindow", "strong_match"]
 
 STRONG_COVERAGE = 0.5
-"""Share of the question's information a passage must hold to count as a strong match."""
+"""Share of the question's information a passage must hold to count as a strong match, …"""
+STRONG_TELLING = 2.5
+"""… or so many telling words of it."""
 
 _FEW_SLOTS = 64
+_MOST_WORDS = 32
 _FIRST_PERSON_LABELS = frozenset({"user", "human", "me", "usuario"})
 _SECOND_PERSON_LABELS = frozenset({"assistant", "ai", "bot", "model", "assistente"})
 
@@ -47,8 +51,10 @@ class TimeWindow(Protocol):
 class Hit:
     """A found passage.
 
-    ``score`` orders hits and compares across questions: about 1 for a passage that holds everything asked for.
+    ``score`` orders hits and compares across questions: about 1 for a passage that holds everything asked for, more
+    where its conversation does too.
     ``coverage`` (0 to 1) is the share of the question's information that the passage's *own* words hold.
+    ``telling`` is the same as a number of words: 2.0 for as much as two words that no other passage has.
     ``why`` says in words what matched.
     """
 
@@ -56,11 +62,15 @@ class Hit:
     score: float
     why: str
     coverage: float = 0.0
+    telling: float = 0.0
 
 
 def strong_match(hit: Hit) -> bool:
-    """Whether a hit may be shown unasked (auto-recall): its own words, not its neighbours', meet the question."""
-    return hit.coverage >= STRONG_COVERAGE
+    """Whether a hit may be shown unasked (auto-recall): its own words, not its neighbours', meet the question.
+
+    They hold half of a short question, or some three telling words of a long one.
+    """
+    return hit.coverage >= STRONG_COVERAGE or hit.telling >= STRONG_TELLING
 
 
 class PassageIndex:
@@ -209,6 +219,11 @@ class PassageIndex:
             for w in question.topic
             if w.folded not in names
         ]
+        if len(words) > _MOST_WORDS:
+            # A pasted log must not flood the question: what tells most stays.
+            words = heapq.nlargest(
+                _MOST_WORDS, words, key=lambda w: (corpus.postings.holds(w.terms[0][0]), w.information)
+            )
         return scoring.Wish(words, inside, relative, speakers, question.wants_time, question.wants_number), times
 
     def _inside(self, corpus: scoring.Corpus, windows: Sequence[TimeWindow]) -> tuple[Scores | None, str]:
@@ -228,9 +243,10 @@ class PassageIndex:
         """The passages in ``slots`` with their scores and reasons."""
         named = [self._naming(word) for word in wish.words]
         presence = result.presence[:, slots].T.tolist()
-        totals, coverages = (result.total[slots] / result.possible).tolist(), result.coverage[slots].tolist()
+        totals = (result.total[slots] / result.possible).tolist()
+        evidence = zip(result.coverage[slots].tolist(), result.telling[slots].tolist(), strict=True)
         hits = []
-        for slot, present, total, coverage in zip(slots, presence, totals, coverages, strict=True):
+        for slot, present, total, (coverage, telling) in zip(slots, presence, totals, evidence, strict=True):
             passage = self._table.passages[slot]
             assert passage is not None
             parts = [
@@ -245,7 +261,8 @@ class PassageIndex:
                 reasons.append("stands beside a passage that matches")
             if result.spoken[slot]:
                 reasons.append(f"said by {self._table.label(slot)}")
-            hits.append(Hit(passage.id, round(total, 6), "; ".join(reasons), round(min(1.0, coverage), 4)))
+            why = "; ".join(reasons)
+            hits.append(Hit(passage.id, round(total, 6), why, round(min(1.0, coverage), 4), round(telling, 4)))
         return hits
 
     def _naming(self, word: expansion.Wanted) -> list[tuple[str, Container[int]]]:
@@ -278,6 +295,7 @@ class PassageIndex:
 
 
 def _windows(text: str, now: datetime) -> Sequence[TimeWindow]:
+    """The times that ``text`` asks for; none where the grammar of times is not part of the installation."""
     import importlib
 
     try:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from . import bm25
+from . import bm25, expansion
 from .conversation import Shape
 from .expansion import Wanted
 from .passages import LABEL
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     Scores = NDArray[np.float64]
 
 LEAST_COVERAGE = 0.12
-"""Below this share of the question's information a passage that stands alone is unrelated."""
+"""Below this share of the question's information a passage that stands alone is unrelated, …"""
+LEAST_TELLING = 1.5
+"""… unless it meets as much as this many telling words: the share says little where a question is a page long."""
 
 NEXT, NEXT_BUT_ONE = 0.5, 0.2
 """How much of its neighbours' scores a dialogue turn takes over."""
@@ -100,6 +102,7 @@ class Result:
 
     total: Scores
     coverage: Scores
+    telling: Scores
     presence: Scores
     spoken: Scores
     possible: float = field(default=1.0)
@@ -141,11 +144,12 @@ def score(corpus: Corpus, wish: Wish) -> Result:
         information += share
         possible += idf
     coverage = told / max(information, 1e-9)
+    telling = told / expansion.information(corpus.postings, 1)
     spoken = np.zeros(size)
     for name in wish.speakers:
         spoken[corpus.postings.arrays(LABEL + name)[0]] = 1.0
     # Without speakers it is no dialogue, where an answer may lack every word of its question.
-    alone = (coverage < LEAST_COVERAGE) if not corpus.shape.speakers else None
+    alone = ((coverage < LEAST_COVERAGE) & (telling < LEAST_TELLING)) if not corpus.shape.speakers else None
     if corpus.groups is not None and wish.words:
         total = _in_context(corpus, corpus.groups, wish.words, total, near)
     else:
@@ -158,7 +162,7 @@ def score(corpus: Corpus, wish: Wish) -> Result:
     elif wish.wants_number:
         total *= 1 + NUMBER_ANSWER * corpus.counted
     total *= corpus.weight
-    return Result(total, coverage, presence, spoken, max(possible, 1e-9))
+    return Result(total, coverage, telling, presence, spoken, max(possible, 1e-9))
 
 
 def _in_context(

@@ -406,3 +406,22 @@ class TestAskedTimes:
 
     def test_without_now_the_words_alone_count(self) -> None:
         assert {"then", "before"} <= set(ids(self.memory.search("gateway last week", 5)))
+
+
+def test_a_long_paste_does_not_drown_the_question() -> None:
+    lines = [f"note{i} about thing{i}" for i in range(300)]
+    memory = index(*lines, "Redis eviction is allkeys-lru")
+    question = "why does redis eviction fail? " + " ".join(f"WARN note{i} at frame{i * 31}" for i in range(300))
+    assert "300" in ids(memory.search(question, 5))
+
+
+def test_a_long_question_can_be_met_by_a_few_telling_words() -> None:
+    memory = index("Redis eviction policy is allkeys-lru", *(f"line {i} of a poem" for i in range(30)))
+    padding = (
+        "while refactoring checkout retries, invoices, emails, dashboards, queues, translations and onboarding screens"
+    )
+    hit, *others = memory.search(f"{padding} please explain the redis eviction policy again", 3)
+    assert hit.id == "0"
+    assert hit.coverage < 0.5
+    assert strong_match(hit)
+    assert not any(map(strong_match, others))
