@@ -98,7 +98,9 @@ class SessionStore:
                 stem = self._files.free_name(names.from_id(session_id))
             else:
                 stem = self._files.free_name(names.machine_made(now, self._make_id()))
-            return Conversation(session_id or stem, stem, "", created=now, updated=now, named=bool(name))
+            # A renamed session keeps its id, which may be the very name that is free again.
+            own_id = session_id or (stem if self._find(stem) is None else f"{stem}-{self._make_id()}")
+            return Conversation(own_id, stem, "", created=now, updated=now, named=bool(name))
 
     def get(self, session_id: str) -> Conversation | None:
         """The saved conversation with this id or name; ``None`` when there is none.
@@ -141,7 +143,7 @@ class SessionStore:
             # A rename may have gone past a copy of the conversation that the turn still holds: the store knows best.
             conversation.name = known.name
             conversation.named = known.named = known.named or conversation.named
-            conversation.title = conversation.title or known.title
+            conversation.title = known.title or conversation.title
             self._complete(conversation)
             if not conversation.messages or not (self.settings.autosave or explicit or conversation.named):
                 return

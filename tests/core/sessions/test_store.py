@@ -250,6 +250,18 @@ def test_a_renamed_session_keeps_its_id_and_its_running_conversation(store: Sess
         store.rename("window-1", "…/..")
 
 
+def test_a_name_that_became_free_makes_a_session_of_its_own(store: SessionStore) -> None:
+    first = saved(store, user("first"), name="idea")
+    store.rename("idea", "Grand plan")
+    second = saved(store, user("second"), name="idea")
+    assert second.id != first.id
+    first.messages.append(assistant("more"))
+    store.save(first)
+    assert first.title == "Grand plan"
+    assert texts(store.load("Grand-plan").messages) == ["first", "more"]
+    assert texts(store.load(second.id).messages) == ["second"]
+
+
 def test_a_rename_in_another_window_is_followed(tmp_path: Path, clock: Clock) -> None:
     one, two = open_store(tmp_path, clock), open_store(tmp_path, clock)
     live = saved(one, user("hello"), session_id="shared")
