@@ -15,6 +15,7 @@ from chatls_server import __version__
 USAGE = """usage: chatls serve [--tcp PORT]
        chatls ask [--mode MODE] [--json] QUESTION
        chatls doctor [--json]
+       chatls local install|status
        chatls --version"""
 
 
@@ -34,6 +35,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from chatls_server.terminal.doctor import main as doctor
 
             return doctor(rest, os.environ)
+        case ["local", *rest]:
+            from chatls_server.terminal.local import main as local
+
+            return local(rest, os.environ)
         case ["--version" | "-V"]:
             sys.stdout.write(f"chatls {__version__}\n")
             return 0

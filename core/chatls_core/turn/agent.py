@@ -14,6 +14,7 @@ from chatls_core.host import Host
 from chatls_core.instructions import Instructions
 from chatls_core.llm.events import ModelError, Usage
 from chatls_core.llm.messages import Message, TextPart
+from chatls_core.llm.keychain import SystemKeychain
 from chatls_core.llm.models import Models
 from chatls_core.memory import Memory
 from chatls_core.sessions import Conversation, Journal, SessionStore
@@ -65,7 +66,7 @@ class Agent:
             settings=settings,
             clock=clock,
             new_id=new_id,
-            models=Models(settings, environment),
+            models=Models(settings, environment, home=home, keychain=SystemKeychain()),
             instructions=Instructions(
                 (), self._global_folder(home, settings), settings=settings.instructions, trusted=True
             ),

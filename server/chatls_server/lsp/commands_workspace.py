@@ -63,6 +63,7 @@ async def provider_list(server: ChatServer, _: Nothing) -> CommandResult:
     """Who could answer, with which models, and why others cannot."""
     models = (await server.agent()).services.models
     await models.refresh()
+    await models.refresh_listings()
     providers = models.list()
     lines = [f"- {'✓' if p.available else '✗'} **{p.title}** (`{p.name}`) {p.model} — {p.reason}" for p in providers]
     return CommandResult(markdown="\n".join(lines), data={"providers": to_json(providers)})

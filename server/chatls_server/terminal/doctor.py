@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from chatls_core.llm.keychain import SystemKeychain
 from chatls_core.llm.models import Models
 from chatls_core.turn.doctor import DoctorReport, diagnose
 from chatls_server import __version__
@@ -32,7 +33,7 @@ def main(arguments: list[str], environment: Mapping[str, str]) -> int:
 async def _report(environment: Mapping[str, str]) -> DoctorReport:
     workspace = Workspace(environment)
     workspace.initialize({"rootUri": Path.cwd().as_uri()})
-    models = Models(workspace.settings, workspace.environment)
+    models = Models(workspace.settings, workspace.environment, home=workspace.home, keychain=SystemKeychain())
     try:
         return await diagnose(workspace.home, models, __version__, roots=workspace.roots, warnings=workspace.warnings)
     finally:
