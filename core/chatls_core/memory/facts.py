@@ -375,20 +375,26 @@ class FactBook:
 
             return self._stores.facts.update(change)
 
-    def adopt(self, fact: Fact, details: Details | None) -> bool:
-        """Take in a fact of an export with its own dates; says whether it was new. One that was forgotten stays so."""
+    def adopt(self, incoming: Sequence[tuple[Fact, Details | None]]) -> int:
+        """Take in facts of an export with their own dates; returns how many were new. Forgotten ones stay forgotten."""
         with self._guard:
 
-            def change(disk: tuple[Fact, ...]) -> tuple[tuple[Fact, ...], tuple[bool, list[Fact]]]:
+            def change(disk: tuple[Fact, ...]) -> tuple[tuple[Fact, ...], tuple[int, list[Fact]]]:
                 alive = self._view(disk)
-                if tombstoned(fact.created_at, fact.id, alive.tombstones):
-                    return disk, (False, [])
                 facts = dict(alive.facts)
-                added = fact.id not in facts
-                facts[fact.id] = fact if added else merges.fact(facts[fact.id], fact)
-                if details is not None:
-                    self.change_details([fact.id], lambda old: merges.details(old, details))
-                pruned = self._prune(facts, keep=fact.id, now=self._clock(), details=alive.details)
+                details: dict[str, Details] = {}
+                for fact, known in incoming:
+                    if tombstoned(fact.created_at, fact.id, alive.tombstones):
+                        continue
+                    facts[fact.id] = merges.fact(facts[fact.id], fact) if fact.id in facts else fact
+                    if known is not None:
+                        details[fact.id] = known
+                added = len(facts) - len(alive.facts)
+                if details:
+                    self._stores.side.update(
+                        lambda s: (s.model_copy(update={"items": merges.all_details(s.items, details)}), None)
+                    )
+                pruned = self._prune(facts, keep="", now=self._clock(), details=alive.details)
                 return merges.sort_facts(facts.values()), (added, pruned)
 
             added, pruned = self._stores.facts.update(change)

@@ -20,7 +20,6 @@ from chatls_core.memory.facts import FactBook
 from chatls_core.memory.graph import Neighbour
 from chatls_core.memory.learning import Learning
 from chatls_core.memory.profile import ProfileBook
-from chatls_core.memory.records import Details, Fact
 from chatls_core.memory.removal import Removal
 from chatls_core.memory.retrieval import Retriever, Snapshot
 from chatls_core.memory.stores import Stores
@@ -407,12 +406,9 @@ class Memory:
 
     def import_(self, path: Path) -> Transfer:
         """Merge an export into memory; nothing is deleted. Raises :class:`.transfer.TransferError`."""
-        result = transfer.import_(self.stores, path, self._import_fact)
+        result = transfer.import_(self.stores, path, self._facts.adopt)
         self._tell(MemoryChange(changed=tuple(f"import:{kind}" for kind, count in result.counts.items() if count)))
         return result
-
-    def _import_fact(self, fact: Fact, details: Details | None) -> bool:
-        return self._facts.adopt(fact, details)
 
     def compact(self) -> Compaction:
         """Archive facts that faded, delete old notes, rewrite ``MEMORY.md`` (no model is asked)."""

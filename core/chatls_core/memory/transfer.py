@@ -6,7 +6,7 @@ import base64
 import json
 import logging
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -57,22 +57,23 @@ def export(stores: Stores, facts: tuple[Fact, ...], path: Path, now: datetime) -
     return Transfer(str(path), counts)
 
 
-def import_(stores: Stores, path: Path, remember: Callable[[Fact, Details | None], bool]) -> Transfer:
+def import_(stores: Stores, path: Path, adopt: Callable[[Sequence[tuple[Fact, Details | None]]], int]) -> Transfer:
     """Merge a file into memory; nothing is deleted.
 
-    ``remember`` takes in one fact and says whether it was new. Raises :class:`TransferError` for a file of a newer
+    ``adopt`` takes in facts and says how many were new. Raises :class:`TransferError` for a file of a newer
     schema or sealed without its key, :class:`OSError` for one that cannot be read.
     """
     trees, skipped = _read(stores, path)
     details = {str(t.get("id", "")): d for t in trees.get("details", ()) if (d := mend(Details, _without(t, "id")))}
     counts: Counter[str] = Counter()
+    incoming = []
     for tree in trees.get("fact", ()):
         fact = mend(Fact, tree)
         if fact is None or not fact.content.strip():
             skipped += 1
             continue
-        fact = _settled(fact)
-        counts["fact"] += remember(fact, details.get(str(tree.get("id", ""))))
+        incoming.append((_settled(fact), details.get(str(tree.get("id", "")))))
+    counts["fact"] = adopt(incoming) if incoming else 0
     _merge_rest(stores, trees, details, counts)
     return Transfer(str(path), counts, skipped, "import")
 

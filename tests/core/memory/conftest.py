@@ -60,4 +60,4 @@ def memory(make: MakeMemory) -> Memory:
 
 def contents(memory: Memory) -> list[str]:
     """The texts of all facts, sorted."""
-    return sorted(f.content for f in memory.facts(limit=1000).facts)
+    return sorted(f.content for f in memory.facts(limit=100_000).facts)
