@@ -2,7 +2,7 @@
 
 A repository's root is marked by a ``.git`` folder, the ``.git`` file of a worktree or submodule, or an ``.agent``
 folder. Parents that belong to somebody else are not searched: on a shared machine anyone may put a repository into
-``/tmp``.
+a folder that all may write.
 """
 
 from __future__ import annotations
