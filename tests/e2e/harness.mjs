@@ -166,7 +166,8 @@ function pretendLanguagePack(data, language) {
   fs.mkdirSync(pack, { recursive: true });
   const translations = path.join(pack, 'main.i18n.json');
   fs.writeFileSync(translations, JSON.stringify({ version: '1.0.0', contents: {} }));
-  const entry = { hash: 'chatls', label: language, extensions: [], translations: { vscode: translations } };
+  const extensions = [{ extensionIdentifier: { id: 'chatls.language-pack' }, version: '1.0.0' }];
+  const entry = { hash: 'chatls', label: language, extensions, translations: { vscode: translations } };
   fs.writeFileSync(path.join(data, 'languagepacks.json'), JSON.stringify({ [language]: entry }));
 }
 
