@@ -54,8 +54,8 @@ class DiffHunk:
 
     @property
     def searches(self) -> bool:
-        """Whether it has a line to look for; blank context alone says nothing about a place."""
-        return any(op == "-" or (op == " " and line.strip()) for op, line in self.readings[0])
+        """Whether it has a line to look for. An empty line without a mark is none: it may only set the hunk apart."""
+        return any(line and not line.startswith("+") for line in self.body)
 
     @property
     def changes(self) -> bool:

@@ -183,7 +183,7 @@ def parse(edit: str) -> list[_FileDiff]:
 
 def _diff_lines(edit: str) -> list[str]:
     """The lines of the diff itself: what stands in code fences, where there are fences around diffs; else all."""
-    lines = edit.replace("\r\n", "\n").split("\n")
+    lines = edit.replace("\r\n", "\n").removesuffix("\n").split("\n")
     fenced: list[str] = []
     at = 0
     while at < len(lines):
@@ -197,8 +197,6 @@ def _diff_lines(edit: str) -> list[str]:
             line.startswith("@@") or _is_header(body, i) for i, line in enumerate(body)
         ):
             fenced += body
-            # A fence ends its last hunk; without a header after it, what follows would read as context.
-            fenced.append("")
         at = stop + 1
     return fenced or lines
 

@@ -145,6 +145,11 @@ def test_lines_added_without_context_go_to_the_end_or_below_the_named_line() -> 
     refusal("apply_patch", "a\nb\na\n", update("@@ a\n+c\n"), EditErrorKind.MALFORMED)
 
 
+def test_a_marked_empty_line_is_context_and_an_unmarked_one_may_only_set_apart() -> None:
+    assert after("apply_patch", "a\n\nb\n", update("@@\n+x\n \n")) == "a\nx\n\nb\n"
+    assert after("apply_patch", "a\n\nb\n", update("@@\n+x\n\n")) == "a\n\nb\nx\n"
+
+
 def test_an_empty_line_too_many_is_overlooked() -> None:
     plan = plan_of("apply_patch", "a\nb\n", update("@@\n a\n\n-b\n+B\n\n"))
     assert (plan.after["f.txt"], plan.rung) == ("a\nB\n", Rung.BLANK_LINES)
