@@ -8,7 +8,6 @@ from datetime import date, datetime
 
 from chatls_core.memory import context, notes, scoring
 from chatls_core.memory.facts import Alive
-from chatls_core.memory.identity import CATEGORIES
 from chatls_core.memory.profile_text import fold
 from chatls_core.memory.records import Fact, HistoryEntry
 from chatls_core.memory.retrieval import Snapshot, past_id
@@ -248,8 +247,3 @@ def loaded(now: Snapshot, stores: Stores, day: date, limit: int) -> TextView:
     note = notes.note(stores, day).strip()
     parts.append(f"## Note of {day.isoformat()}\n\n{note}" if note else f"There is no note for {day.isoformat()}.")
     return TextView(f"Memory of {day.isoformat()}", "\n\n".join(parts))
-
-
-def known_category(category: str) -> bool:
-    """Whether a category is one of ours."""
-    return category.strip().lower() in CATEGORIES

@@ -56,11 +56,6 @@ class Alive:
         details = self.details.get(fact.id)
         return (details.valid_from if details else None) or fact.created_at
 
-    def is_pinned(self, fact: Fact) -> bool:
-        """Whether the user wants it kept."""
-        details = self.details.get(fact.id)
-        return details is not None and details.pinned
-
     @cached_property
     def ranked(self) -> tuple[Fact, ...]:
         """All facts by score, best first: the order is the same at any time, since all decay alike."""
