@@ -266,7 +266,6 @@ async def test_no_provider_says_what_to_do(tmp_path: Path, workspace: Path, mode
         "ANTHROPIC_API_KEY": "",
         "ANTHROPIC_BASE_URL": "",
         "CHATLS_LOCAL_MODEL": "",
-        "OLLAMA_BASE_URL": "http://127.0.0.1:9",
     }
     settings = {"local": {"enabled": "off"}}
     async with client(tmp_path, workspace, models, environment=environment, settings=settings) as editor:

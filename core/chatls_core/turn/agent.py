@@ -59,6 +59,7 @@ class Agent:
         self._tasks: set[asyncio.Task[None]] = set()
         self._preferred = ("", "")
         self._ready: asyncio.Future[None] | None = None
+        self._housekeeping: asyncio.Future[None] | None = None
         self._on_state: list[Callable[[], None]] = []
         self._last_usage = Usage()
         self.services = Services(
@@ -86,7 +87,15 @@ class Agent:
         """Look once for services on this machine and load the catalogue; the first turn waits for it."""
         if self._ready is None:
             self._ready = asyncio.ensure_future(self.services.models.refresh())
+            self._housekeeping = asyncio.ensure_future(asyncio.to_thread(self._expire))
         await asyncio.shield(self._ready)
+
+    def _expire(self) -> None:
+        """Let machine-named conversations go that are past their time (spec/memory.md §15.1)."""
+        try:
+            self.services.sessions.expire(keep_ids=frozenset(self._sessions))
+        except OSError as error:
+            log.warning("old sessions could not be tidied: %s", error)
 
     def on_state(self, callback: Callable[[], None]) -> None:
         """Have ``callback`` called on the event loop when :meth:`status` may have changed."""
@@ -205,11 +214,10 @@ class Agent:
 
     def _open(self, session_id: str | None) -> Conversation:
         sessions = self.services.sessions
-        known = sessions.get(session_id) if session_id is not None else None
-        if known is None:
-            return sessions.create(session_id)
-        self._recover(known)
-        return known
+        conversation = sessions.create(session_id)
+        if session_id is not None:
+            self._recover(conversation)
+        return conversation
 
     def _recover(self, conversation: Conversation) -> None:
         """Bring what a killed server had streamed back into history, marked as cut off (PROTOCOL.md "Chat")."""
@@ -336,6 +344,11 @@ class Agent:
         if tasks:
             await asyncio.wait(tasks, timeout=1.2)
         await self.services.models.aclose()
+        await asyncio.to_thread(self._release)
+
+    def _release(self) -> None:
+        self.services.sessions.close()
+        self.services.journal.close()
 
 
 def _cancel(task: asyncio.Task[None]) -> None:

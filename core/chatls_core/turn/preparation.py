@@ -146,7 +146,7 @@ class Preparation:
         touched = [path for m in self._request.mentions if (path := path_of(m.uri)) is not None]
         touched += _paths_in(self._request.text, roots)
         context.nearer(instructions.for_paths(self._active(), touched))
-        context.withdrawn({path: Path(path).exists() for path in context.carried_paths()})
+        context.withdrawn({path: instructions.is_loaded(Path(path)) for path in context.carried_paths()})
 
     def _recall(self, context: TurnContext) -> None:
         """Memory and earlier sessions are a help: when one cannot be read, the question is answered without it."""

@@ -335,7 +335,7 @@ async def save(services: Services, session: LiveSession) -> None:
         conversation = session.conversation
         copy = copy_of(conversation)
         await asyncio.to_thread(services.sessions.save, copy)
-        conversation.title, conversation.updated = copy.title, copy.updated
+        conversation.name, conversation.title, conversation.updated = copy.name, copy.title, copy.updated
 
 
 def copy_of(conversation: Conversation) -> Conversation:

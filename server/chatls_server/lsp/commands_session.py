@@ -53,8 +53,8 @@ def summary(conversation: Conversation) -> dict[str, Any]:
         "sessionId": conversation.id,
         "name": conversation.name,
         "title": conversation.title,
-        "created": conversation.created.isoformat(),
-        "updated": conversation.updated.isoformat(),
+        "created": conversation.created.isoformat() if conversation.dated else None,
+        "updated": conversation.updated.isoformat() if conversation.dated else None,
         "messages": len(conversation.messages),
     }
 
