@@ -6,6 +6,7 @@ import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { buildVsix } from './lib/build.mjs';
 import { ensureCodeServer, nodePackage } from './lib/codeserver.mjs';
+import { ensureModel } from './lib/model.mjs';
 import { ensureNodeModules } from './lib/node.mjs';
 import { openProfile } from './lib/profile.mjs';
 import { ensureVenv, venvProgram } from './lib/python.mjs';
@@ -111,6 +112,7 @@ async function openDesktop(vsix, profile) {
 main(async () => {
   await ensureVenv();
   await ensureNodeModules();
+  await ensureModel();
   const vsix = await buildVsix();
   const profile = openProfile(PROFILE, { 'chatls.server.path': venvProgram('chatls') });
   await (nodePackage() ? serveBrowser(vsix, profile) : openDesktop(vsix, profile));
