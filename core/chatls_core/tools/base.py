@@ -105,9 +105,9 @@ class ToolContext:
 class Tool(Generic[A]):
     """One tool. Subclasses set the class variables and implement :meth:`run`."""
 
-    name: ClassVar[str]
-    description: ClassVar[str]
-    kind: ClassVar[ToolKind]
+    name: str
+    description: str
+    kind: ToolKind
     arguments: type[A]
     read_only: ClassVar[bool] = False
     """Whether calls of one message may run side by side."""

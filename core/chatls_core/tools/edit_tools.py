@@ -1,4 +1,4 @@
-"""Tools that change files: edit_file, write_file, apply_patch, move_file, delete_file."""
+"""Tools that change files: edit_file, write_file, move_file, delete_file, and one text format by model family."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from chatls_core.edits import EditError, named_paths, preview
-from chatls_core.host import Location
+from chatls_core.edits import EditError, edit_tool_schema, named_paths, new_file_style, preview
+from chatls_core.host import HostError, Location
 from chatls_core.tools.base import Tool, ToolArguments, ToolContext, ToolError, ToolOutcome
 from chatls_core.tools.editing import WantedFile, current_text, make_change
 from chatls_core.tools.files import numbered, split_lines
+from chatls_core.tools.paths import path_of
 
 PATH = "File path, relative to the workspace folder or absolute inside it."
 
@@ -73,7 +74,7 @@ class EditFile(Tool[EditFileArguments]):
             except EditError as again:
                 raise ToolError(f"{again} (The file changed since you read it.)") from again
         after = plan.after.get(arguments.path, base)
-        return await make_change(context, f"Edit {arguments.path}", [WantedFile(uri, base, after)])
+        return await make_change(context, f"Edit {arguments.path}", [WantedFile(uri, base, after)], plan.notes)
 
 
 class WriteFileArguments(ToolArguments):
@@ -117,48 +118,71 @@ class WriteFile(Tool[WriteFileArguments]):
         except EditError as error:
             raise ToolError(str(error)) from error
         after = plan.after.get(arguments.path, arguments.content)
+        if now is None and after is not None:
+            after = await _in_style(context, arguments.path, after)
         title = f"{'Create' if now is None else 'Replace'} {arguments.path}"
-        return await make_change(context, title, [WantedFile(uri, now, after)])
+        return await make_change(context, title, [WantedFile(uri, now, after)], plan.notes)
 
 
-class ApplyPatchArguments(ToolArguments):
-    patch: str = Field(description="The patch, from '*** Begin Patch' to '*** End Patch'.")
+class FormattedEditArguments(ToolArguments):
+    edit: str = Field(min_length=1, description="The edit, in the format the tool describes.")
 
 
-class ApplyPatch(Tool[ApplyPatchArguments]):
-    name = "apply_patch"
-    description = (
-        "Edit several files with one patch. Format: '*** Begin Patch', then per file '*** Update File: path' (with "
-        "'@@ context' lines and lines starting with space, - or +), '*** Add File: path' (lines starting with +) or "
-        "'*** Delete File: path', then '*** End Patch'. All files change together or none."
-    )
+class FormattedEdit(Tool[FormattedEditArguments]):
+    """A tool that takes an edit in one of the text formats (apply_patch, search_replace, udiff), for the model
+    families that were taught it; all its files change together or none."""
+
     kind = "edit"
-    arguments = ApplyPatchArguments
-    aliases: ClassVar[dict[str, str]] = {"input": "patch", "diff": "patch", "content": "patch"}
-    format = "apply_patch"
+    arguments = FormattedEditArguments
+    aliases: ClassVar[dict[str, str]] = {"input": "edit", "patch": "edit", "diff": "edit", "content": "edit"}
 
-    def label(self, arguments: ApplyPatchArguments) -> str:
-        return "apply patch"
+    def __init__(self, format: str) -> None:
+        self.format = format
+        name, description, _ = edit_tool_schema(format)
+        self.name = name
+        self.description = description
 
-    async def run(self, arguments: ApplyPatchArguments, context: ToolContext) -> ToolOutcome:
-        paths = named_paths(self.format, arguments.patch)
-        uris = {path: context.resolve(path) for path in paths}
+    def label(self, arguments: FormattedEditArguments) -> str:
+        return f"edit {', '.join(named_paths(self.format, arguments.edit)[:3])}"
+
+    async def run(self, arguments: FormattedEditArguments, context: ToolContext) -> ToolOutcome:
+        uris = {path: context.resolve(path) for path in named_paths(self.format, arguments.edit)}
         bases = {path: await _base(context, uri) for path, uri in uris.items()}
         known = {path: text for path, text in bases.items() if text is not None}
         try:
-            plan = await asyncio.to_thread(preview, self.format, known, arguments.patch)
+            plan = await asyncio.to_thread(preview, self.format, known, arguments.edit)
         except EditError as error:
             raise ToolError(str(error)) from error
         moved = {new: old for old, new in plan.renames.items()}
         wanted: list[WantedFile] = []
         for path, after in plan.after.items():
-            uri = uris.get(path) or context.resolve(path)
             if path in moved:
                 old = moved[path]
-                wanted.append(WantedFile(uris[old], bases[old], after, uri))
+                wanted.append(WantedFile(uris[old], bases[old], after, context.resolve(path)))
             elif path not in plan.renames:
-                wanted.append(WantedFile(uri, bases.get(path), after))
-        return await make_change(context, "Apply patch", wanted)
+                uri = uris.get(path) or context.resolve(path)
+                new = await _in_style(context, path, after) if bases.get(path) is None and after is not None else after
+                wanted.append(WantedFile(uri, bases.get(path), new))
+        return await make_change(context, self.label(arguments), wanted, plan.notes)
+
+
+async def _in_style(context: ToolContext, path: str, text: str) -> str:
+    """A new file's text as the workspace's .editorconfig and .gitattributes want it."""
+    configs: dict[str, dict[str, str]] = {".editorconfig": {}, ".gitattributes": {}}
+    target = path_of(context.resolve(path))
+    root = next((r for r in context.host.roots if target is not None and target.is_relative_to(r)), None)
+    if target is None or root is None:
+        return text
+    relative = target.relative_to(root)
+    for folder in [relative.parent, *relative.parent.parents]:
+        for name, found in configs.items():
+            try:
+                document = await context.host.read((root / folder / name).as_uri())
+            except HostError:
+                continue  # no such file there
+            found["" if str(folder) == "." else folder.as_posix()] = document.text
+    style = new_file_style(relative.as_posix(), configs[".editorconfig"], configs[".gitattributes"])
+    return style.apply(text)
 
 
 class MoveFileArguments(ToolArguments):

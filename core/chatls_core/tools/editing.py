@@ -57,10 +57,12 @@ async def current_text(host: Host, uri: str) -> str | None:
         raise ToolError(str(error)) from error
 
 
-async def make_change(context: ToolContext, title: str, wanted: Sequence[WantedFile]) -> ToolOutcome:
+async def make_change(
+    context: ToolContext, title: str, wanted: Sequence[WantedFile], notes: Sequence[str] = ()
+) -> ToolOutcome:
     """Carry out one tool call's edit as one transaction. Raises :class:`ToolError` with what the model must know."""
     change = await _EditRun(context, title).run(list(wanted))
-    return ToolOutcome(change, "applied")
+    return ToolOutcome("\n".join([change, *notes]), "applied")
 
 
 class _EditRun:

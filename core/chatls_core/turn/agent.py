@@ -13,13 +13,14 @@ from chatls_core.events import Ended, Queued, TurnEvent, payload
 from chatls_core.host import Host
 from chatls_core.instructions import Instructions
 from chatls_core.llm.events import ModelError, Usage
-from chatls_core.llm.messages import Message, TextPart
 from chatls_core.llm.keychain import SystemKeychain
+from chatls_core.llm.messages import Message, TextPart
 from chatls_core.llm.models import Models
 from chatls_core.memory import Memory
 from chatls_core.sessions import Conversation, Journal, SessionStore
 from chatls_core.sessions.checkpoints import Checkpoints
 from chatls_core.store.clock import Clock, system_clock
+from chatls_core.tools.base import Mode
 from chatls_core.tools.catalogue import tools_for
 from chatls_core.tools.edit_journal import EditJournal, UndoneEdits, undo
 from chatls_core.tools.policy import Policy
@@ -27,7 +28,7 @@ from chatls_core.turn.exchange import ChatRequest, ChatResult, QueueFullError, T
 from chatls_core.turn.ledger import spent
 from chatls_core.turn.live import MAX_WAITING, LiveSession, NumberedEvent, Turn
 from chatls_core.turn.preview import PromptPreview, preview
-from chatls_core.turn.run import TurnRun, save
+from chatls_core.turn.run import ToolFactory, TurnRun, save
 from chatls_core.turn.services import Services
 
 log = logging.getLogger(__name__)
@@ -146,8 +147,11 @@ class Agent:
         known = wanted is not None and (self.is_live(wanted) or await asyncio.to_thread(self._saved, wanted))
         live = await self.session(wanted) if known else LiveSession(await asyncio.to_thread(self._open, None))
         turn = Turn(self.services.new_id(), live.conversation.id, request, host)
-        tools = tools_for(request.mode, self.services.settings, self.services.memory)
-        return await preview(self.services, live, request, turn, tools, self._preferred)
+        return await preview(self.services, live, request, turn, self._tools_for(request.mode), self._preferred)
+
+    def _tools_for(self, mode: Mode) -> ToolFactory:
+        services = self.services
+        return lambda model: tools_for(mode, services.settings, services.memory, services.sessions, model)
 
     def _saved(self, session_id: str) -> bool:
         return self.services.sessions.get(session_id) is not None
@@ -273,11 +277,10 @@ class Agent:
         outcome: ChatResult | BaseException
         ended: TurnEvent
         services = self.services
-        tools = tools_for(turn.request.mode, services.settings, services.memory)
         self._changed()
         try:
             await self.ready()
-            run = TurnRun(services, session, turn, tools, self._preferred)
+            run = TurnRun(services, session, turn, self._tools_for(turn.request.mode), self._preferred)
             result = await run.run()
             outcome, ended = result, Ended("completed", result.stop_reason)
         except asyncio.CancelledError as error:

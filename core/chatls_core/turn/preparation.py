@@ -13,6 +13,7 @@ from chatls_core.host import Host
 from chatls_core.instructions import InstructionChanges
 from chatls_core.llm.model import Model
 from chatls_core.prompt.attachments import MAX_TOTAL_CHARS, Attached, attach, label
+from chatls_core.prompt.fence import fence
 from chatls_core.prompt.system import (
     SMALL_SYSTEM,
     Section,
@@ -57,6 +58,7 @@ class Preparation:
         self._small = False
         self._unannounced = False
         self._seen_paths = 0
+        self._shown: tuple[str, ...] = ()
         self._problems: list[str] = []
 
     async def refresh(self) -> None:
@@ -65,6 +67,15 @@ class Preparation:
         self._unannounced = bool(changes)
         if changes:
             self._services.instructions_changed(changes)
+
+    async def reinforce(self, answer: str) -> None:
+        """Facts that were brought in and used by the answer count as used (spec/memory.md §8.8)."""
+        if not self._shown:
+            return
+        try:
+            await asyncio.to_thread(self._services.memory.evidence, self._shown, answer)
+        except Exception:
+            log.exception("evidence could not be kept")
 
     def _refresh(self) -> InstructionChanges:
         self._services.sessions.refresh(self._conversation)
@@ -159,15 +170,25 @@ class Preparation:
 
     def _recall_memory(self, context: TurnContext) -> None:
         memory = self._services.settings.memory
-        if not (self._memory_on() and memory.mode == "index" and memory.auto_recall):
+        if not self._memory_on():
             return
         roots = tuple(self._host.roots)
+        if memory.mode == "full":
+            full = self._services.memory.recall(
+                self._question(), project=roots[0] if roots else None, budget=memory.retrieval_budget
+            )
+            if full.context:
+                context.blocks.append(fence("memory", full.context))
+            return
+        if not memory.auto_recall:
+            return
         recalled = self._services.memory.auto_recall(
             self._question(),
             carried=context.carried_facts(),
             project=roots[0] if roots else None,
             now=self._services.clock(),
         )
+        self._shown = recalled.ids
         context.recalled(recalled.text, [ContextItem(item.id, item.text) for item in recalled.items])
 
     def _recall_sessions(self, context: TurnContext) -> None:

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from chatls_core.llm.messages import TextPart, ToolCallPart, ToolResultPart
 from chatls_core.prompt.request import breakpoints
 from chatls_core.text.tokens import estimate
-from chatls_core.tools.base import ToolSet
 from chatls_core.turn.exchange import ChatRequest
 from chatls_core.turn.live import LiveSession, Turn
-from chatls_core.turn.run import TurnRun, copy_of
+from chatls_core.turn.run import ToolFactory, TurnRun, copy_of
 from chatls_core.turn.services import Services
 
 
@@ -53,7 +52,7 @@ async def preview(
     session: LiveSession,
     request: ChatRequest,
     turn: Turn,
-    tools: ToolSet,
+    tools: ToolFactory,
     preferred: tuple[str, str],
 ) -> PromptPreview:
     """Assemble the request on a copy of the session. Raises :class:`ModelError` when nobody could answer."""

@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from chatls_core.events import Notice, Reasoning, Started, StopReason, Text, UsageSoFar
@@ -50,6 +50,10 @@ STALL_TURNS = 3
 MAX_OVERFLOWS = 3
 
 
+ToolFactory = Callable[[str], ToolSet]
+"""Makes the tools of a turn for a model's name."""
+
+
 @dataclass(frozen=True, slots=True)
 class BuiltRequest:
     """A request and the model it is for."""
@@ -62,14 +66,15 @@ class TurnRun:
     """Runs one turn to its end on its session."""
 
     def __init__(
-        self, services: Services, session: LiveSession, turn: Turn, tools: ToolSet, preferred: tuple[str, str]
+        self, services: Services, session: LiveSession, turn: Turn, tools: ToolFactory, preferred: tuple[str, str]
     ) -> None:
         self._services = services
         self._session = session
         self._conversation = session.conversation
         self._turn = turn
         self._host = turn.host
-        self._tools = tools
+        self._make_tools = tools
+        self._tools = ToolSet(())
         self._preferred = preferred
         self._usage = Usage(cost_usd=0.0)
         self._answer: list[str] = []
@@ -114,6 +119,7 @@ class TurnRun:
         finally:
             # The model need not wait for the checkpoint's disk, but the turn is not over without it.
             await asyncio.shield(checkpoint)
+        await self._prepare.reinforce("".join(self._answer))
         return ChatResult(
             self._session.conversation.id,
             self._turn.id,
@@ -139,7 +145,9 @@ class TurnRun:
             provider, model = self._preferred
         if wanted := self._turn.request.model:
             provider, model = ("" if ":" in wanted else provider), wanted
-        return self._services.models.select(provider, model)
+        chosen = self._services.models.select(provider, model)
+        self._tools = self._make_tools(chosen.model)
+        return chosen
 
     async def _open(self, model: Model) -> None:
         """Freeze the system text if a natural rebuild is due, then append the turn's context and the user's text."""

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from chatls_core.memory import Memory, Source
+from chatls_core.memory import Memory, Source, TransferError
 from chatls_core.store import StoreReadOnlyError
 from chatls_server.lsp.errors import INTERNAL_ERROR, INVALID_PARAMS, RpcError
 from chatls_server.lsp.protocol import commands as args
@@ -30,6 +30,8 @@ async def ask(server: ChatServer, work: Callable[[Memory], T]) -> T:
     try:
         return await asyncio.to_thread(work, memory)
     except (ValueError, KeyError) as error:
+        raise RpcError(INVALID_PARAMS, str(error)) from error
+    except TransferError as error:
         raise RpcError(INVALID_PARAMS, str(error)) from error
     except (StoreReadOnlyError, OSError) as error:
         raise RpcError(INTERNAL_ERROR, f"Memory could not be written: {error}") from error
