@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from chatls_core.llm.messages import (
     ImagePart,
     Message,
+    ModelRequest,
     ReasoningPart,
     TextPart,
     ToolCallPart,
@@ -55,9 +56,17 @@ def estimate_tokens(
     system: Sequence[str], messages: Sequence[Message], tools: Sequence[ToolDefinition], ratio: float
 ) -> int:
     """Estimated prompt tokens at ``ratio`` characters per token."""
+    return estimate(_chars(system, messages, tools), ratio)
+
+
+def prompt_chars(request: ModelRequest) -> int:
+    """The weight of a whole request in characters, as :func:`estimate_tokens` counts it."""
+    return _chars(request.system, request.messages, request.tools)
+
+
+def _chars(system: Sequence[str], messages: Sequence[Message], tools: Sequence[ToolDefinition]) -> int:
     chars = sum(map(len, system)) + sum(map(message_chars, messages))
-    chars += sum(len(t.name) + len(t.description) + len(json.dumps(t.input_schema)) for t in tools)
-    return estimate(chars, ratio)
+    return chars + sum(len(t.name) + len(t.description) + len(json.dumps(t.input_schema)) for t in tools)
 
 
 def starts_exchange(message: Message) -> bool:

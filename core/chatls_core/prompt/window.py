@@ -32,20 +32,22 @@ def history_start(
     tools: Sequence[ToolDefinition],
     emit: Callable[[TurnEvent], None],
     overflows: int,
+    ratio: float = DEFAULT_RATIO,
 ) -> int:
     """Index of the first message to send.
 
-    ``overflows`` counts refusals of the model for size; each halves the budget.
+    ``overflows`` counts refusals of the model for size; each halves the budget. ``ratio`` is characters
+    per token.
     """
     stored = conversation.state.get(START_KEY, 0)
     start = stored if isinstance(stored, int) and 0 <= stored < len(conversation.messages) else 0
     share = (SMALL_SHARE if is_small(model) else FULL_SHARE) / 2**overflows
     budget = int(model.info.window * share)
-    used = estimate_tokens(conversation.system, conversation.messages[start:], tools, DEFAULT_RATIO)
+    used = estimate_tokens(conversation.system, conversation.messages[start:], tools, ratio)
     if used <= budget:
         return start
-    fixed = used - sum(map(message_chars, conversation.messages[start:])) / DEFAULT_RATIO
-    target = max(0, int((budget * (1 if is_small(model) else AFTER_SHARE) - fixed) * DEFAULT_RATIO))
+    fixed = used - sum(map(message_chars, conversation.messages[start:])) / ratio
+    target = max(0, int((budget * (1 if is_small(model) else AFTER_SHARE) - fixed) * ratio))
     new = start + newest_that_fit(conversation.messages[start:], target, 1)
     if new > start:
         conversation.state[START_KEY] = new

@@ -129,10 +129,13 @@ class Preparation:
             self._emit(summary)
         return context.text()
 
-    async def after_tools(self) -> str:
-        """What became relevant in mid-run: instruction files and rules of the files the tools touched."""
+    async def after_tools(self, *, again: bool = False) -> str:
+        """What became relevant in mid-run: instruction files and rules of the files the tools touched.
+
+        ``again`` looks even when no file was touched since: after a compaction, whose cut may have taken some away.
+        """
         touched = self._session.files.touched
-        if self._small or len(touched) == self._seen_paths:
+        if self._small or (len(touched) == self._seen_paths and not again):
             return ""
         self._seen_paths = len(touched)
         context = TurnContext(self._conversation)

@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import json
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from chatls_core.events import Notice, Reasoning, Started, StopReason, Text, UsageSoFar
@@ -32,12 +32,14 @@ from chatls_core.llm.messages import (
     ToolResultPart,
 )
 from chatls_core.llm.model import Model
-from chatls_core.prompt.request import breakpoints
+from chatls_core.prompt.compaction import CARRIES_KEY
+from chatls_core.prompt.request import breakpoints, prompt_chars
 from chatls_core.prompt.window import history_start
 from chatls_core.sessions.conversation import Conversation
 from chatls_core.tools.base import ToolSet
 from chatls_core.tools.edit_journal import RecordedFile
 from chatls_core.turn.calls import CallRunner
+from chatls_core.turn.compacting import fit
 from chatls_core.turn.exchange import ChatResult
 from chatls_core.turn.ledger import known_cost, record, spent
 from chatls_core.turn.live import LiveSession, Turn
@@ -74,7 +76,8 @@ class TurnRun:
         self._turn = turn
         self._host = turn.host
         self._make_tools = tools
-        self._tools = ToolSet(())
+        self._base_tools = ToolSet(())
+        self._tools = self._base_tools
         self._preferred = preferred
         self._usage = Usage(cost_usd=0.0)
         self._answer: list[str] = []
@@ -146,16 +149,22 @@ class TurnRun:
         if wanted := self._turn.request.model:
             provider, model = ("" if ":" in wanted else provider), wanted
         chosen = self._services.models.select(provider, model)
-        self._tools = self._make_tools(chosen.model)
+        self._base_tools = self._make_tools(chosen.model)
+        self._take_tools()
         return chosen
+
+    def _take_tools(self) -> None:
+        """The mode's tools and the recovery calls this conversation needs; they change at natural rebuilds only."""
+        self._tools = self._services.curation.tools(self._base_tools, self._conversation, self._turn.request.mode)
 
     async def _open(self, model: Model) -> None:
         """Freeze the system text if a natural rebuild is due, then append the turn's context and the user's text."""
-        await self._prepare.system(model)
-        context = await self._prepare.turn_context()
-        if context:
-            self._append("user", (TextPart(context),), "turn_context")
         request = self._turn.request
+        await self._fit(model, coming_chars=len(request.text))
+        await self._prepare.system(model)
+        self._take_tools()
+        known = dict(self._conversation.carried)
+        self._append_context(await self._prepare.turn_context(), known)
         self._append("user", (*request.images, TextPart(request.text)), "text")
 
     async def _steps(self, model: Model) -> StopReason:
@@ -164,6 +173,8 @@ class TurnRun:
         limit = self._services.settings.agent.max_turns
         for _ in range(limit):
             self._check_budget()
+            if await self._fit(model, overflows=overflows):
+                await self._rebuild(model)
             try:
                 calls, stop = await self._stream(model, self._request(model, overflows))
             except ModelError as error:
@@ -187,6 +198,33 @@ class TurnRun:
         self._turn.emit(Notice("warning", f"Stopped after {limit} steps. Say “continue” to go on."))
         return "max_turns"
 
+    async def _fit(self, model: Model, *, overflows: int = 0, coming_chars: int = 0) -> bool:
+        return await fit(
+            self._services,
+            self._conversation,
+            model,
+            self._tools,
+            self._turn.request.mode,
+            self._turn.emit,
+            turn_id=self._turn.id,
+            overflows=overflows,
+            coming_chars=coming_chars,
+        )
+
+    async def _rebuild(self, model: Model) -> None:
+        """After a compaction in mid-turn: a fresh system text, and again what applies to the files at hand."""
+        await self._prepare.system(model)
+        self._take_tools()
+        known = dict(self._conversation.carried)
+        self._append_context(await self._prepare.after_tools(again=True), known)
+
+    def _append_context(self, text: str, known: Mapping[str, str]) -> None:
+        """Append a turn context, with the record of what it tells that was not ``known`` before."""
+        if text:
+            carried = self._conversation.carried
+            keys = [key for key, value in carried.items() if known.get(key) != value]
+            self._append("user", (TextPart(text),), "turn_context", meta={CARRIES_KEY: keys} if keys else None)
+
     async def request(self) -> BuiltRequest:
         """The first request of the turn, without asking the model."""
         await self._prepare.refresh()
@@ -196,7 +234,8 @@ class TurnRun:
 
     def _request(self, model: Model, overflows: int) -> ModelRequest:
         offered = self._tools.definitions() if model.info.tools else ()
-        start = history_start(self._conversation, model, offered, self._turn.emit, overflows)
+        ratio = self._services.curation.ratio.ratio(model.provider, model.model)
+        start = history_start(self._conversation, model, offered, self._turn.emit, overflows, ratio)
         messages = tuple(self._conversation.messages[start:])
         return ModelRequest(
             messages=messages,
@@ -257,6 +296,10 @@ class TurnRun:
                     pass  # the start and growth of a call's arguments are not shown
         self._usage = self._usage + usage
         record(self._conversation, usage)
+        chars = prompt_chars(request)
+        self._services.curation.ratio.learn(
+            usage.provider or model.provider, usage.model or model.model, chars, usage.prompt_tokens
+        )
         if (
             self._answer
             and parts
@@ -288,9 +331,8 @@ class TurnRun:
             raise
         finally:
             self._append("user", runner.results(calls), "tool_result")
-        nearer = await self._prepare.after_tools()
-        if nearer:
-            self._append("user", (TextPart(nearer),), "turn_context")
+        known = dict(self._conversation.carried)
+        self._append_context(await self._prepare.after_tools(), known)
 
     async def _journal_edits(self) -> None:
         changes, self._session.files.changes = self._session.files.changes, []
@@ -317,7 +359,15 @@ class TurnRun:
         if parts:
             self._append("assistant", parts, "text", cut=True)
 
-    def _append(self, role: str, parts: tuple[Part, ...], kind: MessageKind, *, cut: bool = False) -> None:
+    def _append(
+        self,
+        role: str,
+        parts: tuple[Part, ...],
+        kind: MessageKind,
+        *,
+        cut: bool = False,
+        meta: Mapping[str, object] | None = None,
+    ) -> None:
         services = self._services
         self._conversation.messages.append(
             Message(
@@ -328,6 +378,7 @@ class TurnRun:
                 time=services.clock(),
                 turn_id=self._turn.id,
                 cut=cut,
+                meta=meta or {},
             )
         )
 

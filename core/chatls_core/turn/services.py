@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from chatls_core.config import Settings
 from chatls_core.instructions import InstructionChanges, Instructions
 from chatls_core.llm.models import Models
 from chatls_core.memory import Memory
+from chatls_core.prompt.curation import Curation
 from chatls_core.sessions import Journal, SessionStore
 from chatls_core.sessions.checkpoints import Checkpoints
 from chatls_core.store.clock import Clock
@@ -35,3 +36,7 @@ class Services:
     edits: EditJournal
     instructions_changed: Callable[[InstructionChanges], None] = lambda _: None
     """Told when a turn finds that instruction files changed and nobody had noticed yet."""
+    curation: Curation = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.curation = Curation(self.home, self.clock)
