@@ -119,14 +119,14 @@ test('an edit is reviewed in the diff editor, accepted, and undone with Ctrl+Z',
   );
   await wb.ask('Fix it', 'coder');
   const card = lastTurn().locator('.card.edit');
-  await card.getByText('waiting for you').waitFor();
+  await card.getByText('waiting for you', { exact: true }).waitFor();
   assert.equal(editor.read('src/app.py'), APP, 'nothing unreviewed touches the file');
   await card.getByRole('button', { name: 'Open Diff' }).click();
   const lens = wb.page.locator('.codelens-decoration a', { hasText: 'Accept' });
   await lens.first().waitFor();
   await wb.shot('review');
   await lens.first().click();
-  await card.getByText('applied').waitFor();
+  await card.getByText('applied', { exact: true }).waitFor();
   await lastDone().waitFor();
   await eventually('the edited text in the editor', async () => (await wb.editorText()).includes('return a + b'));
   await wb.shot('accepted');
@@ -144,7 +144,7 @@ test('a rejected edit stays readable and changes nothing', async () => {
   await wb.ask('Triple it');
   const card = lastTurn().locator('.card.edit');
   await card.getByRole('button', { name: 'Reject' }).click();
-  await card.getByText('rejected').waitFor();
+  await card.getByText('rejected', { exact: true }).waitFor();
   await lastDone().waitFor();
   await card.getByText('return 3 * a').waitFor();
   assert.equal(await wb.editorText(), before);
@@ -163,7 +163,7 @@ test('the undo of a card puts the text back', async () => {
   await eventually('the edit', async () => (await wb.editorText()).includes('return 2 * a'));
   await card.getByRole('button', { name: 'Undo' }).click();
   await eventually('the old text', async () => (await wb.editorText()).includes('return a + a'));
-  await card.getByText('undone').waitFor();
+  await card.getByText('undone', { exact: true }).waitFor();
 });
 
 test('a command asks first, in full, and can be denied', async () => {

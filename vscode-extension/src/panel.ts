@@ -46,7 +46,7 @@ export interface TurnSnapshot extends Sent {
 /** Where the server stands. */
 export type Engine =
   | { state: 'starting' | 'ready' | 'answering' | 'waiting'; detail?: string }
-  | { state: 'failed'; message: string; missingPython?: boolean; attempt?: number };
+  | { state: 'failed'; message: string; missingPython?: boolean };
 
 /** What surrounds the conversation. */
 export interface Surroundings {
@@ -82,7 +82,7 @@ export type PendingDialog =
 
 export type FromPanel =
   | { type: 'ready' }
-  | { type: 'send'; text: string; mode: Mode; steer: boolean; replaces?: string }
+  | { type: 'send'; text: string; mode: Mode; steer: boolean }
   | { type: 'stop' }
   | { type: 'unqueue'; key: string }
   | { type: 'retry'; key: string }
@@ -110,7 +110,5 @@ export type PanelAction =
   | 'manageTrust'
   | 'openSettings'
   | 'compact'
-  | 'newSession'
   | 'attach'
-  | 'showContext'
-  | 'install';
+  | 'showContext';

@@ -19,6 +19,7 @@ const QUIET = {
   'workbench.tips.enabled': false,
   'workbench.secondarySideBar.defaultVisibility': 'hidden',
   'chat.disableAIFeatures': true,
+  'git.openRepositoryInParentFolders': 'never',
 };
 
 /** Makes (or reuses) a profile in `root`; `settings` win over what is there. Gives arguments and environment. */

@@ -28,12 +28,10 @@ const ACTIONS: Record<PanelAction, string> = {
   useOllama: 'chatls.ui.ollama',
   switchModel: 'chatls.ui.model.switch',
   restart: 'chatls.ui.server.restart',
-  install: 'chatls.ui.server.restart',
   showLog: 'chatls.ui.server.log',
   manageTrust: 'workbench.trust.manage',
   openSettings: 'chatls.ui.settings',
   compact: 'chatls.ui.session.compact',
-  newSession: 'chatls.ui.session.new',
   attach: 'chatls.ui.attach',
   showContext: 'chatls.ui.prompt.show',
 };
