@@ -135,8 +135,8 @@ class Agent(Section):
 class Retries(Section):
     """How patiently a model is asked (spec/agent.md §8.4, §8.8)."""
 
-    max: int = setting(5, "Most attempts per request.", env=["MAX_RETRIES"], ge=1, le=20)
-    initial_seconds: float = setting(1.0, "First wait in seconds, doubling.", ge=0, le=60)
+    max: int = setting(4, "Most attempts per request.", env=["MAX_RETRIES"], ge=1, le=20)
+    initial_seconds: float = setting(0.5, "First wait in seconds, doubling.", ge=0, le=60)
     idle_timeout_seconds: float = setting(
         90,
         "Seconds without any data before a stream counts as stalled.",

@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 _BLAMES = frozenset({"auth", "rate_limit", "overloaded", "timeout", "network", "server", "model_not_found", "internal"})
 """Failures that say something about the provider; the others are about the request."""
 
-LONGEST_WAIT = 30.0
+LONGEST_WAIT = 8.0
 """Seconds one request may spend waiting between attempts; a service that asks for more has failed for now."""
 
 _FALLBACK_ATTEMPTS = 2
