@@ -393,3 +393,31 @@ async def test_files_complete_after_an_at_sign(tmp_path: Path, workspace: Path, 
     async with client(tmp_path, workspace, models) as editor:
         items = await editor.command("chatls.chat.complete", {"text": "why @ap", "offset": 7})
         assert [i["label"] for i in items["data"]["items"]] == ["src/app.py"]
+
+
+@pytest.mark.parametrize(
+    ("environment", "provider"),
+    [
+        ({"OPENAI_API_KEY": "sk-o", "OPENAI_BASE_URL": "{url}/v1", "OPENAI_MODEL": "gpt-4o"}, "openai"),
+        ({"OPENAI_API_KEY": "sk-o", "OPENAI_API_URL": "{url}/v1/chat/completions"}, "openai"),
+        ({"OLLAMA_BASE_URL": "{url}"}, "ollama"),
+        ({"LLM_PROVIDER": "CLAUDEAI", "ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": "{url}"}, "anthropic"),
+    ],
+)
+async def test_every_first_day_provider_streams_and_edits(
+    tmp_path: Path, workspace: Path, models: ModelServer, environment: dict[str, str], provider: str
+) -> None:
+    (workspace / "a.py").write_text("x = 1\n")
+    chosen = {"ANTHROPIC_API_KEY": "", "ANTHROPIC_BASE_URL": ""} | {
+        name: value.format(url=models.url) for name, value in environment.items()
+    }
+    edit = Call("edit_file", {"path": "a.py", "old_text": "x = 1", "new_text": "x = 2"})
+    models.script(Reply(text="one two"), Reply(tool_calls=(edit,)), Reply(text="done"))
+    async with client(tmp_path, workspace, models, environment=chosen) as editor:
+        buffer = editor.open(workspace / "a.py")
+        result = await editor.request("chatls/chat", {"text": "hi", "sessionId": "s", "partialResultToken": 1})
+        assert result["text"] == "one two"
+        assert result["usage"]["provider"] == provider
+        assert "".join(v["delta"] for v in editor.progress(1) if v["kind"] == "text") == "one two"
+        await editor.request("chatls/chat", {"text": "edit", "mode": "coder", "sessionId": "s"})
+        assert buffer.text == "x = 2\n"
