@@ -1,0 +1,9 @@
+"""How memory is written in the background, and kept small (docs/memory-learning.md)."""
+
+from __future__ import annotations
+
+from chatls_core.memory.worker.learner import Learner, LearnResult, ModelFactory
+from chatls_core.memory.worker.review import PendingItem, PendingView, Settled
+from chatls_core.memory.worker.segment import Line, Segment
+
+__all__ = ["LearnResult", "Learner", "Line", "ModelFactory", "PendingItem", "PendingView", "Segment", "Settled"]

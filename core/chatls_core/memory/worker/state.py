@@ -1,0 +1,81 @@
+"""What the worker must know after a restart (``memory_learning.json``; docs/memory-learning.md)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pydantic import Field, TypeAdapter
+
+from chatls_core.memory import merges
+from chatls_core.memory.records import EPOCH, LenientRecord, Time
+from chatls_core.memory.stores import Stores
+from chatls_core.store import JsonStore
+
+MAX_SESSIONS = 3000
+"""Conversations whose mark is kept; older ones would have to be continued after thousands of others."""
+
+
+class Mark(LenientRecord):
+    """The last message of a conversation that was handed to the queue, and when."""
+
+    message: str = ""
+    time: Time = EPOCH
+
+
+class DigestMark(LenientRecord):
+    """What a digest was made from. ``by_model`` is False for the deterministic fallback, ``tries`` counts attempts."""
+
+    fingerprint: str = ""
+    by_model: bool = False
+    tries: int = 0
+
+
+class LearningState(LenientRecord):
+    """``since``: when learning began in this folder. ``housekept``: last run of each duty."""
+
+    schema_version: int = 1
+    since: Time | None = None
+    sessions: dict[str, Mark] = Field(default_factory=dict)
+    housekept: dict[str, Time] = Field(default_factory=dict)
+    digests: dict[str, DigestMark] = Field(default_factory=dict)
+
+
+def _newer(a: Mark, b: Mark) -> Mark:
+    return a if (a.time, a.message) >= (b.time, b.message) else b
+
+
+def _more(a: DigestMark, b: DigestMark) -> DigestMark:
+    return a if (a.tries, a.by_model, a.fingerprint) >= (b.tries, b.by_model, b.fingerprint) else b
+
+
+def _merge(a: LearningState, b: LearningState) -> LearningState:
+    since = min((t for t in (a.since, b.since) if t is not None), default=None)
+    return a.model_copy(
+        update={
+            "since": since,
+            "sessions": merges.union(a.sessions, b.sessions, _newer),
+            "housekept": merges.times(a.housekept, b.housekept),
+            "digests": merges.union(a.digests, b.digests, _more),
+        }
+    )
+
+
+def open_state(stores: Stores) -> JsonStore[LearningState]:
+    """The store beside the others of ``stores``."""
+    return JsonStore(
+        stores.folder / "memory_learning.json",
+        TypeAdapter(LearningState),
+        empty=LearningState,
+        merge=_merge,
+        fs=stores.fs,
+        codec=stores.codec,
+    )
+
+
+def marked(state: LearningState, session: str, message: str, now: datetime) -> LearningState:
+    """The state after a conversation was read up to ``message``."""
+    sessions = {**state.sessions, session: Mark(message=message, time=now)}
+    if len(sessions) > MAX_SESSIONS:
+        newest = sorted(sessions.items(), key=lambda s: (s[0] == session, s[1].time))[-MAX_SESSIONS:]
+        sessions = dict(newest)
+    return state.model_copy(update={"sessions": sessions})
