@@ -120,6 +120,29 @@ describe('a conversation', () => {
     expect(chat.snapshot().turns).toHaveLength(1);
   });
 
+  it('what steers a running turn is answered there, and its questions stay there', async () => {
+    void chat.send('one', 'agent', NONE);
+    world.asked[0]!.event({ kind: 'started', turnId: 't1', seq: 1 });
+    const steering = chat.send('rather this', 'agent', NONE, { steer: true });
+    for (const entry of world.asked) entry.event({ kind: 'text', delta: 'x', turnId: 't1', seq: 2 });
+    world.asked[1]!.answer({ turnId: 't1', text: 'x' });
+    await steering;
+    const { turns } = chat.snapshot();
+    expect(turns.map((turn) => [turn.text, turn.turnId, turn.events.length])).toEqual([
+      ['one', 't1', 2],
+      ['rather this', undefined, 0],
+    ]);
+    expect(turns[1]!.outcome).toEqual({ kind: 'done', stopReason: 'end', text: '' });
+  });
+
+  it('what came too late to steer is answered as a question of its own', async () => {
+    const steering = chat.send('rather this', 'agent', NONE, { steer: true });
+    world.asked[0]!.event({ kind: 'text', delta: 'x', turnId: 't2', seq: 1 });
+    world.asked[0]!.answer({ turnId: 't2', text: 'x' });
+    await steering;
+    expect(chat.snapshot().turns[0]).toMatchObject({ turnId: 't2', events: [{ delta: 'x' }], outcome: { text: 'x' } });
+  });
+
   it('remembers what was sent, newest last and each once', async () => {
     for (const text of ['a', 'b', 'a']) void chat.send(text, 'chat', NONE);
     expect(chat.snapshot().sent).toEqual(['b', 'a']);

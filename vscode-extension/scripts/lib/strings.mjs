@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { EXTENSION } from './run.mjs';
 
-const CALL = /(?:\bl10n\.t|\bt)\(\s*'((?:[^'\\]|\\.)*)'/g;
+const CALL = /(?:\bl10n\.t|\bt|\bnew No\w+Error)\(\s*'((?:[^'\\]|\\.)*)'/g;
 
 function* sources(folder) {
   for (const entry of fs.readdirSync(folder, { withFileTypes: true })) {
@@ -13,7 +13,7 @@ function* sources(folder) {
   }
 }
 
-/** The English texts of every `l10n.t('…')` and `t('…')`, sorted. */
+/** The English texts of every `l10n.t('…')`, `t('…')` and translated error, sorted. */
 export function shownStrings() {
   const found = new Set();
   for (const file of sources(path.join(EXTENSION, 'src'))) {

@@ -119,10 +119,12 @@ export class ChatController {
     let outcome: Outcome;
     try {
       const result = await running.result;
-      turn.turnId = result.turnId;
+      if (!this.isOtherTurn(turn, result.turnId)) turn.turnId = result.turnId;
       if (this.sessionId !== result.sessionId && this.turns.includes(turn)) this.setSession(result.sessionId);
       const usage = result.usage ? { usage: result.usage } : {};
-      outcome = { kind: 'done', stopReason: result.stopReason, text: steer ? '' : result.text, ...usage };
+      // A message that steered another turn has no answer of its own: it is in that turn.
+      const text = steer && this.isOtherTurn(turn, result.turnId) ? '' : result.text;
+      outcome = { kind: 'done', stopReason: result.stopReason, text, ...(text || !steer ? usage : {}) };
     } catch (error) {
       outcome = turn.stopped || isCancelled(error) ? { kind: 'cancelled' } : { kind: 'error', error: failureOf(error) };
     }
@@ -165,7 +167,7 @@ export class ChatController {
     this.ports.store('draft', text || undefined);
   }
 
-  /** Begins an empty conversation; what still runs goes on in its own session, unwatched. */
+  /** Begins an empty conversation; what still runs in the old one is stopped. */
   newSession(): void {
     this.stopAll();
     this.setSession(undefined);
@@ -278,10 +280,15 @@ export class ChatController {
   }
 
   private onEvent(turn: LiveTurn, event: TurnEvent): void {
+    if (turn.steer && this.isOtherTurn(turn, event.turnId)) return;
     if (event.turnId) turn.turnId ??= event.turnId;
     appendEvent(turn.events, event);
     this.batch.push({ key: turn.key, event });
     if (event.kind === 'queued' || event.kind === 'started') this.ports.onActivity();
+  }
+
+  private isOtherTurn(turn: LiveTurn, turnId: string | undefined): boolean {
+    return turnId !== undefined && this.turns.some((other) => other !== turn && other.turnId === turnId);
   }
 
   private finish(turn: LiveTurn, outcome: Outcome): void {

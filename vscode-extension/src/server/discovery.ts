@@ -24,8 +24,18 @@ export interface DiscoveryInput {
   timeout?: number;
 }
 
-/** No usable server; `message` says why in one sentence for the user. */
-export class NoServerError extends Error {}
+/** No usable server. The English sentence is a template, so that whoever shows it can translate it. */
+export class NoServerError extends Error {
+  readonly values: string[];
+
+  constructor(
+    readonly template: string,
+    ...values: string[]
+  ) {
+    super(template.replace(/\{(\d+)\}/g, (whole, index: string) => values[Number(index)] ?? whole));
+    this.values = values;
+  }
+}
 
 /** The arguments that make the server talk on its standard input and output. */
 const SERVE = ['serve'];
@@ -37,13 +47,13 @@ const SERVE = ['serve'];
  */
 export async function findServer(input: DiscoveryInput): Promise<ServerCommand | undefined> {
   if (input.path) {
-    if (!isFile(input.path)) throw new NoServerError(`The setting chatls.server.path names ${input.path}, which is not a file.`);
+    if (!isFile(input.path)) throw new NoServerError('The setting {0} names {1}, which is not a file.', 'chatls.server.path', input.path);
     return { command: input.path, args: SERVE, source: 'path setting' };
   }
   if (input.interpreter) {
     const { interpreter } = input;
     if (!isFile(interpreter)) {
-      throw new NoServerError(`The setting chatls.server.interpreter names ${interpreter}, which is not a file.`);
+      throw new NoServerError('The setting {0} names {1}, which is not a file.', 'chatls.server.interpreter', interpreter);
     }
     // -P keeps the workspace, which is the working directory, out of the import path.
     return { command: interpreter, args: ['-P', '-m', 'chatls_server.cli', ...SERVE], source: 'interpreter setting' };

@@ -51,7 +51,7 @@ export async function installServer(input: InstallInput): Promise<string> {
     throw new NoPythonError('ChatLS needs Python 3.11 or newer, and none was found on PATH.');
   }
   const wheel = fs.existsSync(input.bundled) ? fs.readdirSync(input.bundled).find((name) => name.endsWith('.whl')) : undefined;
-  if (!wheel) throw new NoServerError('This extension was built without its server. Install "chatls" yourself, or install the extension again.');
+  if (!wheel) throw new NoServerError('This extension was built without its server. Install chatls yourself, or install the extension again.');
   const target = environmentFolder(input.storage, input.version);
   const program = ownProgram(input.storage, input.version, input.platform);
   // Programs of a virtual environment hold its path, so it is made in place and counts only with its marker.
@@ -94,10 +94,10 @@ function run(command: string, args: string[], input: InstallInput): Promise<void
         }
       });
     }
-    child.once('error', (error) => reject(new NoServerError(`Installing the server failed: ${error.message}`)));
+    child.once('error', (error) => reject(new NoServerError('Installing the server failed: {0}', error.message)));
     child.once('close', (code) => {
       if (code === 0) resolve();
-      else reject(new NoServerError(`Installing the server failed: ${last || `${path.basename(command)} ended with ${code}`}`));
+      else reject(new NoServerError('Installing the server failed: {0}', last || `${path.basename(command)}: ${code}`));
     });
   });
 }

@@ -87,7 +87,7 @@ export class Supervisor implements vscode.Disposable {
         client.onDidChangeState(({ oldState, newState }) => {
           if (newState !== State.Stopped || client !== this.current) return;
           if (oldState === State.Running) this.onDeath(Date.now() - began, vscode.l10n.t('The server stopped unexpectedly.'));
-          else reject(new NoServerError('The server ended before it answered.'));
+          else reject(new Error('the server ended before it answered'));
         });
       });
       died.catch(() => undefined); // reported by the race below; a later death is onDeath's business
@@ -120,7 +120,8 @@ export class Supervisor implements vscode.Disposable {
 
   private fail(error: NoServerError): void {
     const missingPython = error instanceof NoPythonError;
-    this.set({ state: 'failed', message: error.message, ...(missingPython ? { missingPython } : {}) });
+    const message = vscode.l10n.t(error.template, ...error.values);
+    this.set({ state: 'failed', message, ...(missingPython ? { missingPython } : {}) });
     this.awaited?.reject(error);
     this.awaited = undefined;
   }

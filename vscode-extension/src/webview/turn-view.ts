@@ -27,7 +27,7 @@ export class TurnView {
     const question = h('div', { class: 'you' }, h('div', { class: 'question-text' }, text));
     if (chips.length) question.append(h('div', { class: 'chips' }, ...chips));
     const answer = h('div', { class: 'answer' }, this.who, this.parts, this.activityLine, this.end);
-    this.element = h('article', { class: 'turn', 'data-key': turn.sent.key, 'data-steer': turn.sent.steer }, question, answer);
+    this.element = h('article', { class: 'turn', 'data-key': turn.sent.key }, question, answer);
     this.update();
   }
 
@@ -35,7 +35,9 @@ export class TurnView {
   update(now?: number): void {
     const { turn } = this;
     this.element.dataset.state = turn.state;
-    this.element.querySelector<HTMLElement>('.answer')!.hidden = turn.state === 'queued';
+    // A message that steered another turn is answered there.
+    const elsewhere = turn.sent.steer === true && turn.parts.length === 0 && turn.outcome?.kind !== 'error';
+    this.element.querySelector<HTMLElement>('.answer')!.hidden = turn.state === 'queued' || elsewhere;
     this.who.textContent = turn.model || 'ChatLS';
     turn.parts.forEach((part, index) => {
       const view = this.views[index];
