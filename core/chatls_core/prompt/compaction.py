@@ -65,7 +65,11 @@ class Compacted:
 
 
 class Compactor:
-    """Shortens a conversation in place. ``new_id`` makes message ids; ``on_usage`` is told what a summary cost."""
+    """Shortens a conversation in place.
+
+    ``new_id`` makes message ids; ``on_usage`` is told what a summary cost; ``is_free`` says, when all is ready, whether
+    the conversation may be changed (nobody began to work with it meanwhile).
+    """
 
     def __init__(
         self,
@@ -75,7 +79,9 @@ class Compactor:
         *,
         limit_seconds: float = TIMEOUT_SECONDS,
         on_usage: Callable[[Usage], None] = lambda _: None,
+        is_free: Callable[[], bool] = lambda: True,
     ) -> None:
+        self._is_free = is_free
         self._archive = archive
         self._clock = clock
         self._new_id = new_id
@@ -173,7 +179,7 @@ class Compactor:
         problem: str = "",
     ) -> Compacted:
         now = conversation.messages
-        if len(now) < len(before) or any(a is not b for a, b in zip(before, now, strict=False)):
+        if not self._is_free() or len(now) < len(before) or any(a is not b for a, b in zip(before, now, strict=False)):
             raise CompactionError("The conversation changed while it was being compacted; try again.")
         forget_carried(conversation, before, after)
         conversation.messages[: len(before)] = after

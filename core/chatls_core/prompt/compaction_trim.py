@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -18,6 +19,7 @@ RESULT_HEAD, RESULT_TAIL = 2_000, 500
 CONTEXT_CHARS = 3_000
 CONTEXT_HEAD = 2_000
 REASONING_CHARS = 400
+_NOTE = re.compile(rf'\n\[… \d+ characters left out; {RECALL} \{{"key": "([0-9a-f]{{16}})"\}} …\]\n')
 FLOOR_CHARS = 400
 """No message is made shorter than this in an emergency."""
 
@@ -27,8 +29,19 @@ def shortened(text: str, head: int, tail: int, archive: Archive) -> str:
     :class:`OSError` when it cannot be archived: then nothing may be cut."""
     if len(text) <= head + tail:
         return text
+    text = _uncut(text, archive)
     key = archive.put(text)
     return cut.middle(text, head, tail, lambda left: f"\n[… {left} characters left out; {recovery_call(key)} …]\n")
+
+
+def _uncut(text: str, archive: Archive) -> str:
+    """What ``text`` was before an earlier cut, so that one call returns all of it, not a text with a hole."""
+    note = _NOTE.search(text)
+    if note is not None and (whole := archive.get(note.group(1))) is not None:
+        head, tail = text[: note.start()], text[note.end() :]
+        if len(head) + len(tail) < len(whole) and whole.startswith(head) and whole.endswith(tail):
+            return whole
+    return text
 
 
 def trim_old(messages: Sequence[Message], upto: int, turn_id: str, archive: Archive) -> list[Message]:

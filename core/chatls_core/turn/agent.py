@@ -15,8 +15,10 @@ from chatls_core.instructions import Instructions
 from chatls_core.llm.events import ModelError, Usage
 from chatls_core.llm.keychain import SystemKeychain
 from chatls_core.llm.messages import Message, TextPart
+from chatls_core.llm.model import Model
 from chatls_core.llm.models import Models
 from chatls_core.memory import Memory
+from chatls_core.prompt.compaction import Compacted, CompactionError
 from chatls_core.sessions import Conversation, Journal, SessionStore
 from chatls_core.sessions.checkpoints import Checkpoints
 from chatls_core.store.clock import Clock, system_clock
@@ -24,6 +26,7 @@ from chatls_core.tools.base import Mode
 from chatls_core.tools.catalogue import tools_for
 from chatls_core.tools.edit_journal import EditJournal, UndoneEdits, undo
 from chatls_core.tools.policy import Policy
+from chatls_core.turn.compacting import on_request
 from chatls_core.turn.exchange import ChatRequest, ChatResult, QueueFullError, TurnFailedError
 from chatls_core.turn.ledger import spent
 from chatls_core.turn.live import MAX_WAITING, LiveSession, NumberedEvent, Turn
@@ -152,6 +155,27 @@ class Agent:
     def _tools_for(self, mode: Mode) -> ToolFactory:
         services = self.services
         return lambda model: tools_for(mode, services.settings, services.memory, services.sessions, model)
+
+    async def compact(self, live: LiveSession, instruction: str = "") -> Compacted:
+        """Compact a conversation because the user asked; ``instruction`` says what to keep in particular.
+
+        Raises :class:`CompactionError` (also while an answer is being written), :class:`ModelError` or
+        :class:`OSError`; the conversation is then as it was.
+        """
+        if live.running is not None:
+            raise CompactionError("An answer is being written; wait for it or stop it, then compact.")
+        model = self.model_of(live)
+        done = await on_request(
+            self.services, live.conversation, model, "chat", instruction, lambda: live.running is None
+        )
+        await save(self.services, live)
+        return done
+
+    def model_of(self, live: LiveSession) -> Model:
+        """Who answers in this conversation. Raises :class:`ModelError` when nobody could."""
+        state = live.conversation.state
+        provider, model = str(state.get("provider") or ""), str(state.get("model") or "")
+        return self.services.models.select(*((provider, model) if provider else self._preferred))
 
     def _saved(self, session_id: str) -> bool:
         return self.services.sessions.get(session_id) is not None

@@ -76,14 +76,19 @@ async def fit(
 
 
 async def on_request(
-    services: Services, conversation: Conversation, model: Model, mode: Mode, instruction: str
+    services: Services,
+    conversation: Conversation,
+    model: Model,
+    mode: Mode,
+    instruction: str,
+    is_free: Callable[[], bool],
 ) -> Compacted:
     """Compact because the user asked; an ``instruction`` says what to keep in particular.
 
     Raises :class:`CompactionError` with a sentence for the user, or :class:`OSError`.
     """
     ratio = services.curation.ratio.ratio(model.provider, model.model)
-    return await compactor(services, conversation).run(
+    return await compactor(services, conversation, is_free).run(
         conversation,
         model,
         budget_chars=int(model.info.window * ON_REQUEST_SHARE * ratio),
@@ -93,13 +98,14 @@ async def on_request(
     )
 
 
-def compactor(services: Services, conversation: Conversation) -> Compactor:
+def compactor(services: Services, conversation: Conversation, is_free: Callable[[], bool] = lambda: True) -> Compactor:
     """A compactor whose summaries count towards the conversation's cost."""
     return Compactor(
         services.curation.archive,
         services.clock,
         services.new_id,
         on_usage=lambda usage: record(conversation, usage),
+        is_free=is_free,
     )
 
 

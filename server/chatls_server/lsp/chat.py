@@ -87,7 +87,7 @@ async def _run_command(server: ChatServer, params: wire.ChatParams, asked: slash
     session = await agent.session(params.session_id)
     endpoint = server.registry.commands[asked.command]
     arguments = {**(asked.arguments or {})}
-    if asked.command in ("chatls.cost.show", "chatls.prompt.show"):
+    if asked.command in ("chatls.cost.show", "chatls.prompt.show", "chatls.session.compact"):
         arguments["sessionId"] = session.conversation.id
     checked = parse(endpoint.model, arguments, asked.command) if endpoint.model is not None else arguments
     done = await endpoint.handler(server, checked)

@@ -60,6 +60,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "session.rewind",
         "session.events",
     ),
+    "commands_prompt": ("session.compact",),
     "commands_workspace": (
         "instructions.show",
         "instructions.reload",

@@ -50,6 +50,10 @@ def _session(_: str, session_id: str) -> Mapping[str, Any]:
     return {"sessionId": session_id} if session_id else {}
 
 
+def _compact(rest: str, session_id: str) -> Mapping[str, Any]:
+    return {"sessionId": session_id, "instruction": rest} if rest else {"sessionId": session_id}
+
+
 COMMANDS: Mapping[str, SlashCommand] = {
     "remember": SlashCommand("chatls.memory.remember", "keep a fact: /remember we deploy on Fridays", _remember),
     "recall": SlashCommand("chatls.memory.recall", "what is known about something", lambda rest, _: {"query": rest}),
@@ -65,6 +69,9 @@ COMMANDS: Mapping[str, SlashCommand] = {
     "search": SlashCommand("chatls.session.search", "search earlier conversations", lambda rest, _: {"query": rest}),
     "cost": SlashCommand("chatls.cost.show", "tokens and money", _session),
     "context": SlashCommand("chatls.prompt.show", "what is in the prompt", _session),
+    "compact": SlashCommand(
+        "chatls.session.compact", "shorten the conversation: /compact keep the schema decisions", _compact
+    ),
     "provider": SlashCommand("chatls.provider.list", "who could answer", lambda *_: {}),
     "policy": SlashCommand("chatls.policy.show", "rules for tools", lambda *_: {}),
     "config": SlashCommand("chatls.config.show", "all settings", lambda *_: {}),
