@@ -125,13 +125,13 @@ class Compactor:
             if instruction is not None:
                 raise CompactionError("The conversation is too short to compact: nothing would be saved.")
             return await self._shrink(conversation, before, before, budget_chars, attempt)
-        key = await asyncio.to_thread(self._archive.put, transcript(middle))
+        key = await asyncio.to_thread(self._archive.put, transcript(before[:start]))
         problem = ""
         if attempt <= 1:
             try:
                 summary = await summarise(
                     model,
-                    middle,
+                    before[:start],
                     ratio=ratio / 2**attempt,
                     instruction=instruction or "",
                     limit_seconds=self._limit_seconds,
