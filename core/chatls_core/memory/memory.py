@@ -49,6 +49,7 @@ from chatls_core.store import REAL, Clock, FileSystem, atomic_write_bytes, codec
 
 if TYPE_CHECKING:
     from chatls_core.memory.graph import Net
+    from chatls_core.memory.records import Details, Fact
 
 logger = logging.getLogger(__name__)
 
@@ -418,6 +419,26 @@ class Memory:
         self.write_longterm()
         self._tell(MemoryChange(removed=tuple(f.id for f in weak), background=True))
         return Compaction(tuple(f.id for f in weak), tuple(removed))
+
+    def consolidate(self, merged: Sequence[tuple[Fact, Details]], gone: Sequence[str]) -> tuple[str, ...]:
+        """Take merged facts in and move ``gone`` to the archive; returns the ids that went.
+
+        The archive is written first. A merged fact that does not take hold (it was forgotten once) keeps all its
+        parents in place.
+        """
+        facts = self._facts.alive().facts
+        leaving = [facts[i] for i in gone if i in facts]
+        self._facts.to_archive(leaving)
+        self._facts.adopt(merged)
+        alive = self._facts.alive().facts
+        if any(fact.id not in alive for fact, _ in merged):
+            return ()
+        removed = self._facts.remove(f.id for f in leaving)
+        ids = tuple(f.id for f in removed)
+        self.write_longterm()
+        added = tuple(f.id for f, _ in merged if f.id not in facts)
+        self._tell(MemoryChange(added=added, removed=ids, background=True))
+        return ids
 
     def reseal(self) -> None:
         """Encrypt every file with the present key: after one was set or changed. Raises :class:`OSError`."""

@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
+from chatls_core.memory.worker.housekeeping import Housekeeper, Housekept
 from chatls_core.memory.worker.learner import Learner, LearnResult, ModelFactory
 from chatls_core.memory.worker.review import PendingItem, PendingView, Settled
 from chatls_core.memory.worker.segment import Line, Segment
 
-__all__ = ["LearnResult", "Learner", "Line", "ModelFactory", "PendingItem", "PendingView", "Segment", "Settled"]
+__all__ = [
+    "Housekeeper",
+    "Housekept",
+    "LearnResult",
+    "Learner",
+    "Line",
+    "ModelFactory",
+    "PendingItem",
+    "PendingView",
+    "Segment",
+    "Settled",
+]

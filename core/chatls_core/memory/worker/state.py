@@ -31,13 +31,16 @@ class DigestMark(LenientRecord):
 
 
 class LearningState(LenientRecord):
-    """``since``: when learning began in this folder. ``housekept``: last run of each duty."""
+    """``sessions``: how far each conversation was queued. ``housekept``: last run of each duty.
+
+    ``compacted`` tells which facts a model has tidied already: it is not asked about the same ones again.
+    """
 
     schema_version: int = 1
-    since: Time | None = None
     sessions: dict[str, Mark] = Field(default_factory=dict)
     housekept: dict[str, Time] = Field(default_factory=dict)
     digests: dict[str, DigestMark] = Field(default_factory=dict)
+    compacted: str = ""
 
 
 def _newer(a: Mark, b: Mark) -> Mark:
@@ -49,13 +52,12 @@ def _more(a: DigestMark, b: DigestMark) -> DigestMark:
 
 
 def _merge(a: LearningState, b: LearningState) -> LearningState:
-    since = min((t for t in (a.since, b.since) if t is not None), default=None)
     return a.model_copy(
         update={
-            "since": since,
             "sessions": merges.union(a.sessions, b.sessions, _newer),
             "housekept": merges.times(a.housekept, b.housekept),
             "digests": merges.union(a.digests, b.digests, _more),
+            "compacted": max(a.compacted, b.compacted),
         }
     )
 
