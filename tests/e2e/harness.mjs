@@ -40,6 +40,23 @@ export async function eventually(what, probe, timeout = 20_000) {
   }
 }
 
+/** Process groups of ours; a run that is broken off takes them with it. */
+const groups = new Set();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+  process.once(signal, () => {
+    for (const child of groups) process.kill(-child.pid, 'SIGKILL');
+    process.exit(1);
+  });
+}
+
+/** Starts a child in a process group of its own, to be ended with {@link stopTree}. */
+function startTree(command, args, options) {
+  const child = spawn(command, args, { ...options, detached: true });
+  groups.add(child);
+  child.once('close', () => groups.delete(child));
+  return child;
+}
+
 async function stopTree(child) {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, 'close');
@@ -51,9 +68,8 @@ async function stopTree(child) {
 /** The loopback model: scripted answers, recorded requests. */
 export class FakeModel {
   static async start() {
-    const child = spawn(prepared.python, ['-m', 'tests.fakes.model_server', '--port', '0'], {
+    const child = startTree(prepared.python, ['-m', 'tests.fakes.model_server', '--port', '0'], {
       cwd: ROOT,
-      detached: true,
       stdio: ['pipe', 'pipe', 'inherit'],
     });
     child.stdout.setEncoding('utf8');
@@ -130,7 +146,7 @@ export class Editor {
     const flags = ['--auth', 'none', '--bind-addr', `127.0.0.1:${port}`, '--disable-telemetry', '--disable-update-check', '--disable-getting-started-override'];
     if (!trust) flags.push('--disable-workspace-trust');
     if (language !== 'en') flags.push('--locale', language);
-    const child = spawn(node, [entry, ...profile.args, ...flags], { env: serverEnv, stdio: ['ignore', log, log], detached: true });
+    const child = startTree(node, [entry, ...profile.args, ...flags], { env: serverEnv, stdio: ['ignore', log, log] });
     const base = `http://127.0.0.1:${port}`;
     await eventually('code-server to answer', () => fetch(`${base}/healthz`).then((r) => r.ok, () => false), 30_000);
     return new Editor({ root, workspace, home, child, url: `${base}/?folder=${workspace}`, profile });
