@@ -34,7 +34,7 @@ export async function bundle({ minify = true } = {}) {
     }),
     esbuild.build({
       ...shared,
-      entryPoints: { chat: 'src/webview/chat.ts' },
+      entryPoints: { chat: 'src/webview/chat.ts', context: 'src/webview/context.ts', graph: 'src/webview/graph.ts' },
       outdir: 'dist',
       platform: 'browser',
       format: 'iife',
@@ -42,7 +42,7 @@ export async function bundle({ minify = true } = {}) {
     }),
     esbuild.build({
       ...shared,
-      entryPoints: { chat: 'src/webview/chat.css' },
+      entryPoints: { chat: 'src/webview/chat.css', context: 'src/webview/context.css', graph: 'src/webview/graph.css' },
       outdir: 'dist',
       loader: { '.ttf': 'file' },
       assetNames: '[name]',

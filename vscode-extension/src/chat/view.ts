@@ -39,14 +39,15 @@ export class ChatView implements vscode.WebviewViewProvider {
       this.view = undefined;
       this.loaded = false;
     });
-    view.webview.html = page(view.webview, dist);
+    view.webview.html = page(view.webview, dist, 'chat');
   }
 }
 
-function page(webview: vscode.Webview, dist: vscode.Uri): string {
+/** A webview's page: script, style and words of `name` in `dist`, and nothing else. */
+export function page(webview: vscode.Webview, dist: vscode.Uri, name: string): string {
   const nonce = randomBytes(16).toString('base64url');
-  const script = webview.asWebviewUri(vscode.Uri.joinPath(dist, 'chat.js'));
-  const style = webview.asWebviewUri(vscode.Uri.joinPath(dist, 'chat.css'));
+  const script = webview.asWebviewUri(vscode.Uri.joinPath(dist, `${name}.js`));
+  const style = webview.asWebviewUri(vscode.Uri.joinPath(dist, `${name}.css`));
   const policy = [
     `default-src 'none'`,
     `script-src 'nonce-${nonce}'`,

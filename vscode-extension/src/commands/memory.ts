@@ -59,7 +59,7 @@ async function forget(run: RunCommand): Promise<void> {
 }
 
 /** Says what happened, with a button that takes it back. */
-async function offerUndo(run: RunCommand, markdown: string, token: string | undefined): Promise<void> {
+export async function offerUndo(run: RunCommand, markdown: string, token: string | undefined): Promise<void> {
   lastUndo = token ?? lastUndo;
   const undoLabel = vscode.l10n.t('Undo');
   const chosen = await vscode.window.showInformationMessage(plain(markdown), ...(token ? [undoLabel] : []));

@@ -17,7 +17,7 @@ interface Checkpoint {
   id?: string;
   checkpointId?: string;
   label?: string;
-  created?: string;
+  time?: string;
 }
 
 /** Registers the commands. */
@@ -32,7 +32,7 @@ export function registerSessionCommands(run: RunCommand, controller: ChatControl
     registerCommand('chatls.ui.session.rename', () => guarded(() => rename(run, controller))),
     registerCommand('chatls.ui.session.fork', () => guarded(() => fork(run, controller))),
     registerCommand('chatls.ui.session.delete', () => guarded(() => remove(run, controller))),
-    registerCommand('chatls.ui.session.rewind', () => guarded(() => rewind(run, controller))),
+    registerCommand('chatls.ui.session.rewind', (checkpointId?: string) => guarded(() => rewind(run, controller, checkpointId))),
     registerCommand('chatls.ui.edits.undo', (turnId?: string, callId?: string) => guarded(() => undoEdits(run, controller, turnId, callId))),
   ];
 }
@@ -92,23 +92,27 @@ async function remove(run: RunCommand, controller: ChatController): Promise<void
   void vscode.window.showInformationMessage(plain(markdown));
 }
 
-async function rewind(run: RunCommand, controller: ChatController): Promise<void> {
+async function rewind(run: RunCommand, controller: ChatController, known?: string): Promise<void> {
   const sessionId = needSession(controller);
   if (!sessionId) return;
+  const checkpointId = known ?? (await pickCheckpoint(run, sessionId));
+  if (!checkpointId) return;
+  const { markdown } = await run('chatls.session.rewind', { sessionId, checkpointId });
+  await controller.replay();
+  void vscode.window.showInformationMessage(plain(markdown));
+}
+
+async function pickCheckpoint(run: RunCommand, sessionId: string): Promise<string | undefined> {
   const { data } = await run<{ checkpoints?: Checkpoint[] }>('chatls.session.rewind', { sessionId });
   const picks = (data?.checkpoints ?? []).flatMap((point) => {
     const id = point.id ?? point.checkpointId;
-    return id ? [{ label: point.label || id, description: point.created ? new Date(point.created).toLocaleString(vscode.env.language) : '', id }] : [];
+    return id ? [{ label: point.label || id, description: point.time ? new Date(point.time).toLocaleString(vscode.env.language) : '', id }] : [];
   });
   if (!picks.length) {
     void vscode.window.showInformationMessage(vscode.l10n.t('There is nothing to rewind to yet.'));
-    return;
+    return undefined;
   }
-  const picked = await vscode.window.showQuickPick(picks, { title: vscode.l10n.t('Rewind to…') });
-  if (!picked) return;
-  const { markdown } = await run('chatls.session.rewind', { sessionId, checkpointId: picked.id });
-  await controller.replay();
-  void vscode.window.showInformationMessage(plain(markdown));
+  return (await vscode.window.showQuickPick(picks, { title: vscode.l10n.t('Rewind to…') }))?.id;
 }
 
 async function undoEdits(run: RunCommand, controller: ChatController, turnId?: string, callId?: string): Promise<void> {

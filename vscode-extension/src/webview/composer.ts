@@ -63,7 +63,7 @@ export class Composer {
   /** Draws mode, model, context use and what rides along. */
   surroundings(value: Surroundings): void {
     this.mode.value = value.mode;
-    this.model.replaceChildren(value.model || t('no model'), icon('chevron-down'));
+    this.model.replaceChildren(h('span', { class: 'label' }, value.model || t('no model')), icon('chevron-down'));
     const share = value.window > 0 ? Math.round((100 * value.used) / value.window) : undefined;
     this.meter.hidden = share === undefined;
     this.meter.textContent = share === undefined ? '' : `${share} %`;

@@ -1,0 +1,137 @@
+/** The Context view: what the next request would carry, section by section, and the way back. */
+
+import * as vscode from 'vscode';
+import { failureOf } from '../chat/failure';
+import { page } from '../chat/view';
+import { guarded, type RunCommand } from '../commands/palette';
+import type { Checkpoint, PromptPreview } from './data';
+import { checkpointRows, partsOf, type ContextState, type FromContext } from './context-state';
+import { debounced } from './rows';
+
+const SCHEME = 'chatls-prompt';
+
+export interface ContextInput {
+  extensionUri: vscode.Uri;
+  run: RunCommand;
+  session(): string | undefined;
+  mode(): string;
+  asUri(uri: vscode.Uri): string;
+}
+
+export class ContextView implements vscode.WebviewViewProvider, vscode.TextDocumentContentProvider, vscode.Disposable {
+  static readonly id = 'chatls.context';
+  private view: vscode.WebviewView | undefined;
+  private loaded = false;
+  private reading = 0;
+  private texts = new Map<string, { name: string; text: string }>();
+  private readonly changed = new vscode.EventEmitter<vscode.Uri>();
+  readonly onDidChange = this.changed.event;
+  private readonly soon = debounced(() => void this.read(), 200);
+  private readonly subscriptions: vscode.Disposable;
+
+  constructor(private readonly input: ContextInput) {
+    this.subscriptions = vscode.Disposable.from(
+      this.soon,
+      this.changed,
+      vscode.window.registerWebviewViewProvider(ContextView.id, this),
+      vscode.workspace.registerTextDocumentContentProvider(SCHEME, this),
+      vscode.window.onDidChangeActiveTextEditor((editor) => {
+        if (editor?.document.uri.scheme === 'file') this.refresh();
+      }),
+      vscode.commands.registerCommand('chatls.ui.view.context.refresh', () => this.refresh()),
+    );
+  }
+
+  dispose(): void {
+    this.subscriptions.dispose();
+  }
+
+  /** Reads again soon, if anybody looks. */
+  refresh(): void {
+    if (this.view?.visible && this.loaded) this.soon();
+  }
+
+  provideTextDocumentContent(uri: vscode.Uri): string {
+    return this.texts.get(uri.query)?.text ?? vscode.l10n.t('This part of the prompt is gone; open it again from the Context view.');
+  }
+
+  resolveWebviewView(view: vscode.WebviewView): void {
+    this.view = view;
+    this.loaded = false;
+    const dist = vscode.Uri.joinPath(this.input.extensionUri, 'dist');
+    view.webview.options = { enableScripts: true, localResourceRoots: [dist] };
+    view.webview.onDidReceiveMessage((message: FromContext) => void guarded(() => this.handle(message)));
+    view.onDidChangeVisibility(() => this.refresh());
+    view.onDidDispose(() => {
+      if (this.view === view) this.view = undefined;
+    });
+    view.webview.html = page(view.webview, dist, 'context');
+  }
+
+  private async handle(message: FromContext): Promise<void> {
+    switch (message.type) {
+      case 'ready':
+        this.loaded = true;
+        return this.read();
+      case 'open':
+        return this.open(message.id);
+      case 'rewind':
+        await vscode.commands.executeCommand('chatls.ui.session.rewind', message.id);
+        return this.read();
+      case 'switchModel':
+        await vscode.commands.executeCommand('chatls.ui.model.switch');
+        return this.read();
+    }
+  }
+
+  private async open(id: string): Promise<void> {
+    const part = this.texts.get(id);
+    if (!part) return;
+    const uri = vscode.Uri.from({ scheme: SCHEME, path: `/${part.name.replace(/[\\/#?%]/g, ' ')}.txt`, query: id });
+    this.changed.fire(uri);
+    await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uri), { preview: true });
+  }
+
+  private async read(): Promise<void> {
+    const mine = ++this.reading;
+    const state = await this.state();
+    // An answer that was overtaken by a newer question is old news.
+    if (mine === this.reading) void this.view?.webview.postMessage({ type: 'state', state });
+  }
+
+  private async state(): Promise<ContextState> {
+    const { run, session, mode, asUri } = this.input;
+    const sessionId = session();
+    const ofSession = sessionId ? { sessionId } : {};
+    const active = vscode.window.activeTextEditor?.document.uri;
+    const document = active?.scheme === 'file' ? { activeDocument: { uri: asUri(active) } } : {};
+    try {
+      const { data } = await run<PromptPreview | undefined>('chatls.prompt.show', { ...ofSession, ...document, mode: mode() });
+      const preview = data ?? {};
+      const parts = partsOf(preview);
+      this.texts = new Map(parts.map(({ id, name, text }) => [id, { name, text }]));
+      const [points, cost] = sessionId ? await this.past(sessionId) : [[], undefined];
+      return {
+        model: preview.model ?? '',
+        tokens: preview.tokens ?? 0,
+        window: preview.window ?? 0,
+        bars: parts.map(({ text: _text, ...bar }) => bar),
+        checkpoints: checkpointRows(points, vscode.env.language),
+        ...(cost === undefined ? {} : { costUsd: cost }),
+      };
+    } catch (error) {
+      const { message, hint } = failureOf(error);
+      const problem = hint && !message.includes(hint) ? `${message} ${hint}` : message;
+      return { model: '', tokens: 0, window: 0, bars: [], checkpoints: [], problem };
+    }
+  }
+
+  private async past(sessionId: string): Promise<[Checkpoint[], number | undefined]> {
+    const [points, cost] = await Promise.all([
+      this.input.run<{ checkpoints?: Checkpoint[] } | undefined>('chatls.session.rewind', { sessionId }),
+      this.input.run<{ totalUsd?: number; unknown?: string[] } | undefined>('chatls.cost.show', { sessionId }),
+    ]);
+    const known = cost.data && !cost.data.unknown?.length ? cost.data.totalUsd : undefined;
+    return [points.data?.checkpoints ?? [], known];
+  }
+}

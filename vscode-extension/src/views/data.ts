@@ -1,0 +1,136 @@
+/** What the server's commands answer, as far as the views draw it. Every field may be missing: servers differ in age. */
+
+export interface InstructionEntry {
+  id: string;
+  kind: string;
+  title: string;
+  uri?: string;
+  /** `system`, `turn`, `cut`, `unmatched`, or one a newer server knows. */
+  status: string;
+  why?: string;
+  bytes?: number;
+  tokens?: number;
+  patterns?: string[];
+}
+
+export interface ImportEntry {
+  source: string;
+  /** Zero-based. */
+  line: number;
+  written: string;
+  uri?: string;
+  status: string;
+  reason?: string;
+  bytes?: number;
+  cutBytes?: number;
+}
+
+export interface InstructionReport {
+  enabled?: boolean;
+  trusted?: boolean;
+  files?: InstructionEntry[];
+  imports?: ImportEntry[];
+  rules?: InstructionEntry[];
+  cut?: InstructionEntry[];
+}
+
+export interface FactSource {
+  kind: string;
+  session?: string;
+  message?: string;
+  time?: string;
+}
+
+export interface Fact {
+  id: string;
+  content: string;
+  category: string;
+  score?: number;
+  confidence?: number;
+  provenance?: string;
+  ageDays?: number;
+  pinned?: boolean;
+  sensitive?: boolean;
+  sources?: FactSource[];
+}
+
+export interface ProfileField {
+  key: string;
+  value: string;
+  source?: string;
+  stale?: boolean;
+}
+
+export interface Topic {
+  name: string;
+  mentions?: number;
+  summary?: string;
+  lastSeen?: string;
+}
+
+export interface Project {
+  name: string;
+  path?: string;
+  description?: string;
+  status?: string;
+  technologies?: string[];
+  lastActive?: string;
+}
+
+export interface Episode {
+  id: string;
+  date: string;
+  summary: string;
+  outcome?: string;
+  project?: string;
+}
+
+/** Everything the memory view shows. */
+export interface MemoryContents {
+  facts: Fact[];
+  /** How many facts there are, shown or not. */
+  total: number;
+  profile: ProfileField[];
+  projects: Project[];
+  topics: Topic[];
+  episodes: Episode[];
+}
+
+export interface RecallItem {
+  kind: string;
+  id: string;
+  text: string;
+  why?: string;
+  date?: string;
+  category?: string;
+}
+
+export interface PromptSection {
+  name: string;
+  text: string;
+  tokens: number;
+  cached?: boolean;
+}
+
+export interface PromptMessage {
+  role: string;
+  kind: string;
+  text: string;
+  tokens: number;
+}
+
+export interface PromptPreview {
+  provider?: string;
+  model?: string;
+  window?: number;
+  tokens?: number;
+  sections?: PromptSection[];
+  messages?: PromptMessage[];
+}
+
+export interface Checkpoint {
+  id: string;
+  label?: string;
+  time?: string;
+  messages?: number;
+}

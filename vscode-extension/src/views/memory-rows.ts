@@ -1,0 +1,133 @@
+/** The rows of the Memory view: what is remembered, by kind. */
+
+import { env, l10n } from 'vscode';
+import type { Episode, Fact, MemoryContents, ProfileField, RecallItem } from './data';
+import type { MemoryTarget, Row } from './rows';
+
+const BAR = 5;
+const WHY = 'chatls.ui.memory.item.why';
+
+/** The rows of a memory; none when nothing is remembered. */
+export function memoryRows(memory: MemoryContents): Row[] {
+  return [
+    factsRow(memory),
+    groupRow('profile', l10n.t('Profile'), 'account', memory.profile.map(profileRow)),
+    groupRow('projects', l10n.t('Projects'), 'project', memory.projects.map((project): Row => {
+      const detail = [project.description, project.path, project.technologies?.join(', ')].filter(Boolean).join('\n');
+      const target = { kind: 'project', id: `project:${project.name.toLowerCase()}`, text: project.name };
+      return { ...leaf(target), ...described(project.status || day(project.lastActive)), tooltip: detail || project.name };
+    })),
+    groupRow('topics', l10n.t('Topics'), 'tag', memory.topics.map((topic): Row => {
+      const target = { kind: 'topic', id: `topic:${topic.name}`, text: topic.name };
+      return { ...leaf(target), ...described(topic.mentions ? `× ${topic.mentions}` : ''), tooltip: topic.summary || topic.name };
+    })),
+    timelineRow(memory.episodes),
+  ].filter((row) => row !== undefined);
+}
+
+/** The rows of a search: the best first, with the reason it was found. */
+export function recallRows(items: RecallItem[]): Row[] {
+  return items.map((item) => ({
+    ...leaf({ kind: item.kind, id: item.id, text: item.text, ...(item.category ? { category: item.category } : {}) }, 'found'),
+    ...described([kindWord(item.kind), item.why].filter(Boolean).join(' · ')),
+    icon: item.kind === 'fact' ? 'lightbulb' : 'search',
+    ...(item.kind === 'fact' ? { command: { command: WHY, title: l10n.t('Where It Comes From') } } : {}),
+  }));
+}
+
+function factsRow({ facts, total }: MemoryContents): Row | undefined {
+  if (!facts.length) return undefined;
+  const best = Math.max(...facts.map((fact) => fact.score ?? 0));
+  const categories = [...new Set(facts.map((fact) => fact.category))].sort((a, b) => a.localeCompare(b));
+  const children = categories.map((category): Row => {
+    const mine = facts.filter((fact) => fact.category === category);
+    const rows = mine.map((fact) => factRow(fact, best));
+    return { id: `category:${category}`, label: category, description: String(mine.length), children: rows, expanded: facts.length <= 20 };
+  });
+  if (total > facts.length) children.push({ id: 'more', label: l10n.t('{0} more; search to see them', total - facts.length), icon: 'ellipsis' });
+  return { id: 'facts', label: l10n.t('Facts'), description: String(total), icon: 'lightbulb', children, expanded: true };
+}
+
+function factRow(fact: Fact, best: number): Row {
+  const age = fact.ageDays ? l10n.t('{0} d', fact.ageDays) : l10n.t('today');
+  const marks = [...(fact.pinned ? [l10n.t('pinned')] : []), ...(fact.sensitive ? [l10n.t('sensitive')] : [])];
+  const target: MemoryTarget = {
+    kind: 'fact',
+    id: fact.id,
+    text: fact.content,
+    category: fact.category,
+    pinned: fact.pinned === true,
+    sensitive: fact.sensitive === true,
+  };
+  const confidence = fact.confidence === undefined ? '' : l10n.t('confidence {0} %', Math.round(100 * fact.confidence));
+  const origin = fact.sources?.[0];
+  const source = origin ? [origin.kind, day(origin.time)].filter(Boolean).join(', ') : (fact.provenance ?? '');
+  return {
+    ...leaf(target),
+    description: [scoreBar(fact.score ?? 0, best), age, ...marks].join(' · '),
+    tooltip: [fact.content, '', [fact.category, confidence, source, ...marks].filter(Boolean).join(' · ')].join('\n'),
+    speech: [fact.content, l10n.t('score {0}', (fact.score ?? 0).toFixed(1)), age, confidence, ...marks].filter(Boolean).join(', '),
+    icon: fact.pinned ? 'pinned' : fact.sensitive ? 'lock' : 'circle-small',
+    actions: `fact${fact.pinned ? '.pinned' : '.loose'}${fact.sensitive ? '.sensitive' : '.open'}`,
+    command: { command: WHY, title: l10n.t('Where It Comes From') },
+  };
+}
+
+/** Five marks, filled in proportion to the best score shown. */
+export function scoreBar(score: number, best: number): string {
+  const filled = best > 0 ? Math.min(BAR, Math.max(score > 0 ? 1 : 0, Math.round((BAR * score) / best))) : 0;
+  return '▰'.repeat(filled) + '▱'.repeat(BAR - filled);
+}
+
+function profileRow(field: ProfileField): Row {
+  const target = { kind: 'profile', id: `profile:${field.key}`, text: field.value };
+  return {
+    ...leaf(target),
+    label: field.key,
+    description: field.stale ? `${field.value} · ${l10n.t('perhaps outdated')}` : field.value,
+    tooltip: [field.key, field.value, field.source].filter(Boolean).join('\n'),
+  };
+}
+
+function timelineRow(episodes: Episode[]): Row | undefined {
+  const months = [...new Set(episodes.map((episode) => episode.date.slice(0, 7)))].sort().reverse();
+  const rows = months.map((month, index): Row => {
+    const mine = episodes.filter((episode) => episode.date.startsWith(month)).sort((a, b) => b.date.localeCompare(a.date));
+    const label = new Date(`${month}-01T12:00:00Z`).toLocaleDateString(env.language, { month: 'long', year: 'numeric', timeZone: 'UTC' });
+    const children = mine.map((episode): Row => ({
+      ...leaf({ kind: 'episode', id: episode.id, text: episode.summary }),
+      description: [day(episode.date), episode.project].filter(Boolean).join(' · '),
+      tooltip: [episode.summary, episode.outcome].filter(Boolean).join('\n'),
+    }));
+    return { id: `month:${month}`, label, description: String(mine.length), children, expanded: index === 0 };
+  });
+  return groupRow('timeline', l10n.t('Timeline'), 'history', rows, episodes.length);
+}
+
+function groupRow(id: string, label: string, icon: string, children: Row[], count = children.length): Row | undefined {
+  return children.length ? { id, label, icon, children, description: String(count) } : undefined;
+}
+
+function leaf(target: MemoryTarget, place = 'item'): Row {
+  return { id: `${place}:${target.kind}:${target.id}`, label: target.text.replace(/\s+/g, ' '), target, actions: target.kind };
+}
+
+function described(description: string): Pick<Row, 'description'> {
+  return description ? { description } : {};
+}
+
+function day(iso: string | undefined): string {
+  return iso?.slice(0, 10) ?? '';
+}
+
+function kindWord(kind: string): string {
+  const words: Record<string, string> = {
+    fact: l10n.t('fact'),
+    past: l10n.t('was true'),
+    episode: l10n.t('episode'),
+    profile: l10n.t('profile'),
+    topic: l10n.t('topic'),
+    project: l10n.t('project'),
+  };
+  return words[kind] ?? kind;
+}

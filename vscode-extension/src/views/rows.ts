@@ -1,0 +1,111 @@
+/** Trees made of plain rows: what a view shows is data, drawn in one place. */
+
+import * as vscode from 'vscode';
+import { failureOf } from '../chat/failure';
+
+/** What a row stands for in memory; the inline actions work on it. */
+export interface MemoryTarget {
+  /** `fact`, `profile`, `project`, `topic`, `episode`, or one a newer server knows. */
+  kind: string;
+  id: string;
+  text: string;
+  category?: string;
+  pinned?: boolean;
+  sensitive?: boolean;
+}
+
+/** Where a click leads. */
+export interface Opening {
+  uri: string;
+  /** One-based. */
+  line?: number;
+}
+
+export interface Row {
+  /** Stable from one reading to the next, so that what is open stays open. */
+  id: string;
+  label: string;
+  description?: string;
+  tooltip?: string;
+  /** A codicon's name. */
+  icon?: string;
+  /** What a screen reader says, where label and description are not enough. */
+  speech?: string;
+  /** `contextValue`: which inline actions there are. */
+  actions?: string;
+  children?: Row[];
+  expanded?: boolean;
+  open?: Opening;
+  command?: { command: string; title: string };
+  target?: MemoryTarget;
+}
+
+/** A tree view over rows that are read all at once. */
+export class RowTree implements vscode.TreeDataProvider<Row>, vscode.Disposable {
+  private readonly changed = new vscode.EventEmitter<void>();
+  readonly onDidChangeTreeData = this.changed.event;
+  readonly view: vscode.TreeView<Row>;
+
+  constructor(
+    id: string,
+    private readonly read: () => Promise<Row[]>,
+    private readonly asUri: (wire: string) => vscode.Uri,
+  ) {
+    this.view = vscode.window.createTreeView(id, { treeDataProvider: this, showCollapseAll: true });
+  }
+
+  dispose(): void {
+    this.view.dispose();
+    this.changed.dispose();
+  }
+
+  /** Reads again; a view that is not visible does so when it is shown. */
+  refresh(): void {
+    this.changed.fire();
+  }
+
+  async getChildren(row?: Row): Promise<Row[]> {
+    if (row) return row.children ?? [];
+    try {
+      return await this.read();
+    } catch (error) {
+      const { message, hint } = failureOf(error);
+      return [{ id: 'failure', label: message, icon: 'warning', ...(hint ? { description: hint, tooltip: hint } : {}) }];
+    }
+  }
+
+  getTreeItem(row: Row): vscode.TreeItem {
+    const { None, Collapsed, Expanded } = vscode.TreeItemCollapsibleState;
+    const item = new vscode.TreeItem(row.label, row.children ? (row.expanded ? Expanded : Collapsed) : None);
+    item.id = row.id;
+    item.tooltip = row.tooltip ?? row.label;
+    if (row.description) item.description = row.description;
+    if (row.icon) item.iconPath = new vscode.ThemeIcon(row.icon);
+    if (row.actions) item.contextValue = row.actions;
+    if (row.speech) item.accessibilityInformation = { label: row.speech };
+    const command = this.commandOf(row);
+    if (command) item.command = command;
+    return item;
+  }
+
+  private commandOf({ open, command, label, target }: Row): vscode.Command | undefined {
+    if (command) return { ...command, arguments: [{ target }] };
+    if (!open) return undefined;
+    const line = open.line === undefined ? undefined : Math.max(0, open.line - 1);
+    const selection = line === undefined ? {} : { selection: new vscode.Range(line, 0, line, 0) };
+    return { command: 'vscode.open', title: label, arguments: [this.asUri(open.uri), { preview: true, ...selection }] };
+  }
+}
+
+/** Runs `work` once things have been quiet for `delay` milliseconds. */
+export function debounced(work: () => void, delay: number): vscode.Disposable & { (): void } {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const cancel = () => clearTimeout(timer);
+  return Object.assign(
+    () => {
+      cancel();
+      timer = setTimeout(work, delay);
+    },
+    { dispose: cancel },
+  );
+}
