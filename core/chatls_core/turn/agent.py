@@ -28,6 +28,7 @@ from chatls_core.tools.edit_journal import EditJournal, UndoneEdits, undo
 from chatls_core.tools.policy import Policy
 from chatls_core.turn.compacting import on_request
 from chatls_core.turn.exchange import ChatRequest, ChatResult, QueueFullError, TurnFailedError
+from chatls_core.turn.learning import BackgroundLearning
 from chatls_core.turn.ledger import spent
 from chatls_core.turn.live import MAX_WAITING, LiveSession, NumberedEvent, Turn
 from chatls_core.turn.preview import PromptPreview, preview
@@ -82,6 +83,8 @@ class Agent:
             policy=Policy(home, (), True),
             edits=EditJournal(home / "chatls" / "edits"),
         )
+        self.learning = BackgroundLearning(self.services, environment, lambda: self._preferred)
+        self.learning.on_result.append(lambda _: self._changed())
 
     @staticmethod
     def _global_folder(home: Path, settings: Settings) -> Path:
@@ -92,6 +95,7 @@ class Agent:
         if self._ready is None:
             self._ready = asyncio.ensure_future(self.services.models.refresh())
             self._housekeeping = asyncio.ensure_future(asyncio.to_thread(self._expire))
+        self.learning.start()
         await asyncio.shield(self._ready)
 
     def _expire(self) -> None:
@@ -109,7 +113,7 @@ class Agent:
         """What a status bar shows (PROTOCOL.md ``chatls/status``)."""
         answering = any(live.running is not None for live in self._sessions.values())
         memory = self.services.settings.memory
-        shown: dict[str, object] = {"memory": memory.mode if memory.enabled else "off"}
+        shown: dict[str, object] = {"memory": memory.mode if memory.enabled else "off", **self.learning.status()}
         try:
             model = self.services.models.select(*self._preferred)
         except ModelError as error:
@@ -333,6 +337,7 @@ class Agent:
         turn.finish(outcome)
         self._next(session)
         self._changed()
+        await self.learning.said(session.conversation, turn.id, str(self._roots[0]) if self._roots else "")
 
     def _next(self, session: LiveSession) -> None:
         if session.running is not None or not session.waiting:
@@ -370,6 +375,7 @@ class Agent:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks, timeout=1.2)
+        await self.learning.close()
         await self.services.models.aclose()
         await asyncio.to_thread(self._release)
 
