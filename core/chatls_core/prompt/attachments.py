@@ -10,6 +10,7 @@ from chatls_core.events import ContextItem
 from chatls_core.host import Host, HostError, HostErrorKind, Range
 from chatls_core.prompt.fence import fence
 from chatls_core.text import cut
+from chatls_core.text.redaction import redact
 from chatls_core.tools.files import numbered, split_lines
 from chatls_core.tools.paths import ignored, path_of
 
@@ -47,6 +48,7 @@ async def attach(host: Host, mentions: Sequence[Mention]) -> Attached:
         name = label(host, mention.uri)
         try:
             body, span = await _body(host, mention)
+            body = await asyncio.to_thread(redact, body)
         except HostError as error:
             problems.append(f"{name} could not be attached: {error}")
             blocks.append(f"Attached {name}: not readable ({error})")

@@ -24,6 +24,7 @@ from chatls_core.host import (
     ProposedFile,
     WorkspaceChange,
 )
+from chatls_core.text.redaction import MASK
 from chatls_core.tools.base import EditRecord, ToolContext, ToolError, ToolOutcome
 from chatls_core.tools.files import numbered, split_lines
 from chatls_core.tools.paths import path_of
@@ -61,6 +62,11 @@ async def make_change(
     context: ToolContext, title: str, wanted: Sequence[WantedFile], notes: Sequence[str] = ()
 ) -> ToolOutcome:
     """Carry out one tool call's edit as one transaction. Raises :class:`ToolError` with what the model must know."""
+    for w in wanted:
+        if w.after is not None and MASK in w.after and MASK not in (w.base or ""):
+            raise ToolError(
+                f"The new text holds {MASK}, which stands for a secret you were not shown. Edit around those lines."
+            )
     change = await _EditRun(context, title).run(list(wanted))
     return ToolOutcome("\n".join([change, *notes]), "applied")
 

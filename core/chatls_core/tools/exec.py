@@ -96,8 +96,8 @@ async def run_process(
 
     The whole process group dies with a time-out or cancellation. Raises :class:`ToolError` when it cannot start.
     """
-    try:
-        process = await asyncio.create_subprocess_exec(
+    starting = asyncio.ensure_future(
+        asyncio.create_subprocess_exec(
             *arguments,
             cwd=folder,
             env=dict(environment),
@@ -106,6 +106,13 @@ async def run_process(
             stderr=asyncio.subprocess.STDOUT,
             start_new_session=sys.platform != "win32",
         )
+    )
+    try:
+        process = await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        # The child may run already, and have children: a cancelled start would end only the child itself.
+        await kill_group(await starting)
+        raise
     except OSError as error:
         raise ToolError(f"{arguments[0]} could not be started: {error.strerror or error}") from error
     assert process.stdout is not None

@@ -32,7 +32,7 @@ from chatls_core.turn.learning import BackgroundLearning
 from chatls_core.turn.ledger import spent
 from chatls_core.turn.live import MAX_WAITING, LiveSession, NumberedEvent, Turn
 from chatls_core.turn.preview import PromptPreview, preview
-from chatls_core.turn.run import ToolFactory, TurnRun, save
+from chatls_core.turn.run import ToolFactory, TurnRun, save, save_or_tell
 from chatls_core.turn.services import Services
 
 log = logging.getLogger(__name__)
@@ -186,9 +186,13 @@ class Agent:
 
     def configure(self, settings: Settings) -> None:
         """Take new settings; they hold from the next request on."""
-        self.services.settings = settings
-        self.services.models.configure(settings, self._secrets)
-        self._open_instructions()
+        services, before = self.services, self.services.settings
+        services.settings = settings
+        services.models.configure(settings, self._secrets)
+        services.memory.settings = settings.memory
+        services.sessions.settings = settings.sessions
+        if settings.instructions != before.instructions:
+            self._open_instructions()
 
     def set_secrets(self, keys: Mapping[str, str]) -> None:
         """Take the editor's keys (provider name -> key); never logged, never stored."""
@@ -234,9 +238,7 @@ class Agent:
         """Let a session go; the next use reads it from disk."""
         self._sessions = {key: value for key, value in self._sessions.items() if value is not live}
 
-    async def undo_edits(
-        self, host: Host, turn_ids: Sequence[str], session_id: str = "", call_id: str | None = None
-    ) -> UndoneEdits:
+    async def undo_edits(self, host: Host, turn_ids: Sequence[str], call_id: str | None = None) -> UndoneEdits:
         """Put back the files that turns, or one call, changed. Itself undoable by its token."""
         done = await undo(self.services.edits, host, turn_ids, call_id, f"undo-{self.services.new_id()}")
         for live in self._sessions.values():
@@ -279,7 +281,7 @@ class Agent:
     async def submit(self, request: ChatRequest, host: Host) -> Turn:
         """Start, queue or steer. Raises :class:`QueueFullError` when too many requests wait."""
         session = await self.session(request.session_id)
-        if session.running is not None and request.steer:
+        if session.running is not None and request.steer and not session.running.closing:
             session.running.steering.append(request.text)
             return session.running
         turn = Turn(self.services.new_id(), session.conversation.id, request, host)
@@ -326,10 +328,8 @@ class Agent:
     async def _close(
         self, session: LiveSession, turn: Turn, outcome: ChatResult | BaseException, ended: TurnEvent
     ) -> None:
-        try:
-            await save(self.services, session)
-        except OSError as error:
-            log.error("conversation %s could not be saved: %s", session.conversation.id, error)
+        turn.closing = True
+        await save_or_tell(self.services, session, turn)
         turn.record(NumberedEvent(0, ended))
         session.running = None
         if isinstance(outcome, ChatResult):

@@ -12,6 +12,7 @@ from chatls_core.events import ToolEnd, ToolStart
 from chatls_core.host import Host, Location
 from chatls_core.llm.messages import ToolCallPart, ToolResultPart
 from chatls_core.text import cut
+from chatls_core.text.redaction import redact
 from chatls_core.tools.base import Tool, ToolArguments, ToolContext, ToolError, ToolSet
 from chatls_core.tools.gate import permit
 from chatls_core.tools.policy import Policy
@@ -118,7 +119,9 @@ class CallRunner:
             return
         if outcome.external:
             self._session.conversation.state["external"] = True
-        self._finish(number, call, "completed", outcome.text, locations=outcome.locations)
+        # What a file, a command or a service put out may hold keys: they never reach a model.
+        text = await asyncio.to_thread(redact, outcome.text)
+        self._finish(number, call, "completed", text, locations=outcome.locations)
 
     def _refuse(self, number: int, call: ToolCallPart, text: str) -> None:
         self._turn.emit(ToolStart(call.id, call.name, call.name, "other", call.arguments))

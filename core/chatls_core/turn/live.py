@@ -33,6 +33,8 @@ class Turn:
         self.request = request
         self.host = host
         self.steering: list[str] = []
+        self.closing = False
+        """Whether the turn has taken its last step, so that nothing can steer it any more."""
         self.outcome: asyncio.Future[ChatResult] = asyncio.get_running_loop().create_future()
         self.outcome.add_done_callback(_seen)
         self._seq = 0
@@ -101,4 +103,5 @@ class LiveSession:
     denials: Denials = field(default_factory=Denials)
     running: Turn | None = None
     waiting: list[Turn] = field(default_factory=list)
+    unsaved: bool = False
     saving: asyncio.Lock = field(default_factory=asyncio.Lock)

@@ -12,6 +12,7 @@ from chatls_core.events import ContextItem, Notice, TurnEvent
 from chatls_core.host import Host
 from chatls_core.instructions import InstructionChanges
 from chatls_core.llm.model import Model
+from chatls_core.prompt.attached_contexts import REBUILD_KEY
 from chatls_core.prompt.attachments import MAX_TOTAL_CHARS, Attached, attach, label
 from chatls_core.prompt.fence import fence
 from chatls_core.prompt.system import (
@@ -85,15 +86,17 @@ class Preparation:
         """Build the system text when a natural rebuild is due; else it stays as it was frozen."""
         self._small = is_small(model)
         key = f"{self._request.mode}{':small' if self._small else ''}"
+        if self._conversation.state.pop(REBUILD_KEY, False):
+            self._conversation.forget_prefix()
         if self._conversation.system and self._conversation.system_key == key:
             return
         if self._small:
             self._conversation.system = (SMALL_SYSTEM,)
         else:
-            self._conversation.system = await asyncio.to_thread(self._full_system)
+            self._conversation.system = await asyncio.to_thread(self._full_system, model)
         self._conversation.system_key = key
 
-    def _full_system(self) -> tuple[str, ...]:
+    def _full_system(self, model: Model) -> tuple[str, ...]:
         from chatls_core.instructions import render_stable
 
         services = self._services
@@ -101,7 +104,11 @@ class Preparation:
         sections: list[Section | None] = [mode_section(self._request.mode)]
         if self._memory_on():
             sections.append(memory_section(services.memory.card(), services.memory.index_digest()))
-        sections.append(Section("instructions", render_stable(items)))
+        instructions = Section("instructions", render_stable(items))
+        taken = sum(len(s.text) for s in (*sections, instructions) if s is not None)
+        contexts = services.curation.rendered(self._conversation, model, taken)
+        sections += [context.section for context in contexts]
+        sections.append(instructions)
         freeze_stable(self._conversation, items)
         kept = [s for s in sections if s is not None and s.text.strip()]
         self._conversation.state["sections"] = [s.name for s in kept]

@@ -35,7 +35,7 @@ from chatls_core.llm.model import Model
 from chatls_core.prompt.compaction import CARRIES_KEY
 from chatls_core.prompt.request import breakpoints, prompt_chars
 from chatls_core.prompt.window import history_start
-from chatls_core.sessions.conversation import Conversation
+from chatls_core.sessions.conversation import Conversation, SessionError
 from chatls_core.tools.base import ToolSet
 from chatls_core.tools.edit_journal import RecordedFile
 from chatls_core.turn.calls import CallRunner
@@ -185,6 +185,7 @@ class TurnRun:
             if not calls:
                 if self._take_steering():
                     continue
+                self._turn.closing = True
                 return "max_tokens" if stop == "max_tokens" else "refused" if stop == "refused" else "end"
             fingerprints.append(_fingerprint(calls))
             if len(fingerprints) >= STALL_TURNS and len(set(fingerprints[-STALL_TURNS:])) == 1:
@@ -194,7 +195,7 @@ class TurnRun:
             await self._run_calls(calls)
             await self._journal_edits()
             self._take_steering()
-            await self._save()
+            await save_or_tell(self._services, self._session, self._turn)
         self._turn.emit(Notice("warning", f"Stopped after {limit} steps. Say “continue” to go on."))
         return "max_turns"
 
@@ -341,7 +342,13 @@ class TurnRun:
                 RecordedFile(call_id=call, uri=uri, before=before, after=after, new_uri=new)
                 for call, uri, before, after, new in changes
             ]
-            await asyncio.to_thread(self._services.edits.record, self._turn.id, files)
+            try:
+                await asyncio.to_thread(self._services.edits.record, self._turn.id, files)
+            except OSError as error:
+                log.error("edits of turn %s are not in the journal: %s", self._turn.id, error)
+                self._turn.emit(
+                    Notice("warning", "The edits of this step cannot be undone: the disk refused their record.")
+                )
 
     def _close_calls(self, calls: Sequence[ToolCallPart], why: str) -> None:
         results = tuple(ToolResultPart(c.id, c.name, why, is_error=True) for c in calls)
@@ -382,9 +389,6 @@ class TurnRun:
             )
         )
 
-    async def _save(self) -> None:
-        await save(self._services, self._session)
-
 
 async def save(services: Services, session: LiveSession) -> None:
     """Bring a conversation to disk, in order, without blocking the loop. Raises :class:`OSError`."""
@@ -395,6 +399,19 @@ async def save(services: Services, session: LiveSession) -> None:
         copy = copy_of(conversation)
         await asyncio.to_thread(services.sessions.save, copy)
         conversation.name, conversation.title, conversation.updated = copy.name, copy.title, copy.updated
+
+
+async def save_or_tell(services: Services, session: LiveSession, turn: Turn) -> None:
+    """Save; what keeps the disk from taking it is told to the user once per conversation, and the turn goes on."""
+    try:
+        await save(services, session)
+    except (OSError, SessionError) as error:
+        log.error("conversation %s could not be saved: %s", session.conversation.id, error)
+        if not session.unsaved:
+            turn.emit(Notice("error", f"This conversation could not be saved: {error}"))
+        session.unsaved = True
+    else:
+        session.unsaved = False
 
 
 def copy_of(conversation: Conversation) -> Conversation:

@@ -191,7 +191,7 @@ async def rewind(server: ChatServer, a: args.SessionRewindArgs) -> CommandResult
     kept = {m.turn_id for m in live.conversation.messages}
     point = await in_thread(lambda: checkpoints.rewind(live.conversation, checkpoint_id))
     dropped = kept - {m.turn_id for m in live.conversation.messages}
-    undone = await agent.undo_edits(server.host, [t for t in dropped if t], live.conversation.id)
+    undone = await agent.undo_edits(server.host, [t for t in dropped if t])
     live.files.read.clear()
     await save(agent.services, live)
     data = {

@@ -11,8 +11,11 @@ from chatls_core.events import ContextAdded, Edit, Notice, Plan, Queued, Text, T
 from chatls_core.host import ApprovalAnswer
 from chatls_core.llm.events import ModelError
 from chatls_core.memory import Source
+from chatls_core.prompt.attachments import Mention
+from chatls_core.sessions import SessionStore
 from chatls_core.turn.exchange import ChatRequest, QueueFullError
 from tests.core.turn.conftest import Desk
+from tests.fakes.file_system import FailingFileSystem, full_disk
 from tests.fakes.model_server import Call, ErrorReply, Reply
 
 
@@ -363,3 +366,31 @@ async def test_the_turn_limit_ends_with_a_notice(desk: Desk) -> None:
     result, events = await desk.ask("read all", mode="coder")
     assert result.stop_reason == "max_turns"
     assert any(isinstance(e, Notice) for e in events)
+
+
+async def test_a_secret_in_a_file_never_reaches_the_model(desk: Desk) -> None:
+    key = "sk-ant-" + "api03-" + "a1B2" * 12
+    (desk.host.root / "app.py").write_text(f'KEY = "{key}"\nx = 1\n')
+    masked = Call("edit_file", {"path": "app.py", "old_text": "x = 1", "new_text": 'KEY = "[REDACTED]"'})
+    edit = Call("edit_file", {"path": "app.py", "old_text": "x = 1", "new_text": "x = 2"})
+    desk.models.script(
+        Reply(tool_calls=(Call("read_file", {"path": "app.py"}),)),
+        Reply(tool_calls=(masked,)),
+        Reply(tool_calls=(edit,)),
+        Reply(text="done"),
+    )
+    await desk.ask("edit", mode="coder", mentions=(Mention(desk.host.uri("app.py")),))
+    assert not any(key in str(r.json) for r in desk.models.requests)
+    assert desk.host.buffers[desk.host.uri("app.py")] == f'KEY = "{key}"\nx = 2\n'
+
+
+async def test_a_full_disk_costs_a_notice_not_the_answer(desk: Desk) -> None:
+    services = desk.agent.services
+    disk = FailingFileSystem()
+    services.sessions = SessionStore(
+        desk.home / "other", clock=desk.clock, settings=services.settings.sessions, fs=disk
+    )
+    disk.fail("create", full_disk())
+    result, events = await desk.ask("hello")
+    assert result.stop_reason == "end"
+    assert any(isinstance(e, Notice) and e.level == "error" and "No space left" in e.text for e in events)
