@@ -1,16 +1,26 @@
-"""What curates the prompt, in one place: the archive, and the learned size of a token."""
+"""What curates the prompt, in one place: the archive, attached contexts, and the learned size of a token."""
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
+from chatls_core.contexts import Context, ContextError, ContextStore
+from chatls_core.llm.model import Model
+from chatls_core.prompt.attached_contexts import RenderedContext, attachments, detach, prefix_budget, rendered
 from chatls_core.prompt.compaction import ARCHIVED_KEY
 from chatls_core.prompt.compaction_archive import Archive
 from chatls_core.prompt.compaction_tool import RecallArchive
+from chatls_core.prompt.knowledge_tool import Knowledge
 from chatls_core.sessions.conversation import Conversation
 from chatls_core.store import Clock
 from chatls_core.text.tokens import TokenRatio
 from chatls_core.tools.base import Mode, ToolSet
+from chatls_core.tools.paths import walk
+
+log = logging.getLogger(__name__)
+
+RATIO_KEY = "prefix_ratio"
 
 
 class Curation:
@@ -18,6 +28,7 @@ class Curation:
 
     def __init__(self, home: Path, clock: Clock) -> None:
         self.archive = Archive(home / "chatls" / "archive", clock=clock)
+        self.contexts = ContextStore(home / "contexts", walk, clock)
         self.ratio = TokenRatio()
 
     def tools(self, tools: ToolSet, conversation: Conversation, mode: Mode) -> ToolSet:
@@ -25,4 +36,34 @@ class Curation:
         chosen = [tool for name in tools.names() if (tool := tools.get(name)) is not None]
         if conversation.state.get(ARCHIVED_KEY):
             chosen.append(RecallArchive(self.archive))
+        if attached := attachments(conversation):
+            chosen.append(Knowledge(self.contexts, [a.name for a in attached]))
         return ToolSet(chosen)
+
+    def attached(self, conversation: Conversation) -> tuple[Context, ...]:
+        """The attached contexts in the order of the prompt, watched ones fresh; deleted ones are detached."""
+        found = []
+        for attachment in attachments(conversation):
+            try:
+                found.append(self.contexts.refreshed(attachment.name))
+            except ContextError as error:
+                log.warning("%s is detached: %s", attachment.name, error)
+                detach(conversation, attachment.name)
+        return tuple(found)
+
+    def rendered(self, conversation: Conversation, model: Model, other_chars: int) -> tuple[RenderedContext, ...]:
+        """The attached contexts as sections, folded where they and ``other_chars`` of other sections outgrow the prefix
+        budget."""
+        budget = prefix_budget(model.info.window, self.frozen_ratio(conversation, model))
+        return rendered(self.attached(conversation), budget - other_chars)
+
+    def frozen_ratio(self, conversation: Conversation, model: Model) -> float:
+        """Characters per token as at the conversation's first use of ``model``: a moving one would fold and unfold
+        cached sections (spec/agent.md §1.3)."""
+        stored = conversation.state.get(RATIO_KEY)
+        ratios = dict(stored) if isinstance(stored, dict) else {}
+        name = f"{model.provider}:{model.model}"
+        if not isinstance(ratios.get(name), int | float):
+            ratios[name] = self.ratio.ratio(model.provider, model.model)
+            conversation.state[RATIO_KEY] = ratios
+        return float(ratios[name])

@@ -1,0 +1,126 @@
+"""Attached contexts as sections of the system text (spec/agent.md §1.2, §1.3, §2).
+
+A context is whole in the prompt where its mode and the prefix budget allow; otherwise a card names its files and the
+call that reads them. Nothing is dropped without such a card.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from chatls_core.contexts.model import DEFAULT_PRIORITY, Attachment, Context, ContextFile
+from chatls_core.contexts.reading import MAX_ENTRIES, chunks, shown_paths
+from chatls_core.prompt.fence import fence
+from chatls_core.prompt.knowledge_tool import recovery_call
+from chatls_core.prompt.system import Section
+from chatls_core.sessions.conversation import Conversation
+
+STATE_KEY = "contexts"
+REBUILD_KEY = "rebuild"
+"""In ``Conversation.state``: the user changed what stands in the system text; the next turn builds it afresh."""
+
+PREFIX_SHARE = 0.5
+PREFIX_FLOOR_CHARS = 24_000
+PREFIX_RESERVE_CHARS = 6_000
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedContext:
+    """A context as it stands in the prompt; ``folded``: its text would not fit, so only a card stands there."""
+
+    name: str
+    section: Section
+    folded: bool = False
+
+
+def attachments(conversation: Conversation) -> tuple[Attachment, ...]:
+    """What is attached, in the order of the prompt."""
+    stored = conversation.state.get(STATE_KEY)
+    rows = [row for row in stored if isinstance(row, dict)] if isinstance(stored, list) else []
+    found = [Attachment(str(row.get("name", "")), _priority(row.get("priority"))) for row in rows]
+    return tuple(sorted(found, key=lambda a: (a.priority, a.name.lower())))
+
+
+def attach(conversation: Conversation, name: str, priority: int = DEFAULT_PRIORITY) -> None:
+    """Attach a context from the next turn on; attaching it again sets its priority."""
+    rest = [a for a in attachments(conversation) if a.name.lower() != name.lower()]
+    _store(conversation, [*rest, Attachment(name, priority)])
+
+
+def detach(conversation: Conversation, name: str) -> bool:
+    """Detach a context from the next turn on; says whether it was attached."""
+    before = attachments(conversation)
+    rest = [a for a in before if a.name.lower() != name.strip().lower()]
+    if len(rest) == len(before):
+        return False
+    _store(conversation, rest)
+    return True
+
+
+def prefix_budget(window: int, ratio: float) -> int:
+    """Characters the system text may have in all; ``window`` is tokens."""
+    return max(PREFIX_FLOOR_CHARS, int(window * PREFIX_SHARE * ratio) - PREFIX_RESERVE_CHARS)
+
+
+def rendered(contexts: Sequence[Context], budget_chars: int) -> tuple[RenderedContext, ...]:
+    """Contexts in order within ``budget_chars``; the largest fold into cards first, however many it takes.
+
+    The cards themselves always stand, so a budget below their size is exceeded by them.
+    """
+    found = [
+        RenderedContext(c.name, Section(f"context {c.name}", text(c), recovery=recovery_call(c.name))) for c in contexts
+    ]
+    total = sum(len(r.section.text) for r in found)
+    for index in sorted(range(len(found)), key=lambda i: -len(found[i].section.text)):
+        if total <= budget_chars:
+            break
+        short = card(contexts[index], "It is too large to stand here whole.")
+        if len(short) < len(found[index].section.text):
+            total += len(short) - len(found[index].section.text)
+            section = replace(found[index].section, text=short)
+            found[index] = RenderedContext(found[index].name, section, True)
+    return tuple(found)
+
+
+def text(context: Context) -> str:
+    """A context as its mode shows it."""
+    if context.mode == "full":
+        return "\n\n".join([_header(context), *_files(context, context.files)])
+    if context.mode == "chunked":
+        parts = chunks(context.files)
+        if len(parts) <= 1:
+            return "\n\n".join([_header(context), *_files(context, context.files)])
+        rest = card(context, f"This is part 1 of {len(parts)}; the other files are read with the call below.")
+        return "\n\n".join([rest, *_files(context, parts[0])])
+    return card(context, "Its files are not shown here.")
+
+
+def card(context: Context, why: str) -> str:
+    """A context's files by name and size, with the calls that read and search them."""
+    files = shown_paths(context)
+    rows = [f"- {name} ({file.size:,} bytes)" for name, file in list(files.items())[:MAX_ENTRIES]]
+    if len(files) > MAX_ENTRIES:
+        rows.append(f"- and {len(files) - MAX_ENTRIES} more: {recovery_call(context.name, 'toc')}")
+    calls = f"Read one: {recovery_call(context.name)}. Search all: {recovery_call(context.name, 'search')}."
+    return "\n".join([f"{_header(context)}. {why}", *rows, calls])
+
+
+def _header(context: Context) -> str:
+    about = f": {context.description}" if context.description else ""
+    count = "1 file" if len(context.files) == 1 else f"{len(context.files)} files"
+    return f"Attached context “{context.name}” ({context.mode}, {count}, {context.size:,} bytes){about}"
+
+
+def _files(context: Context, files: Sequence[ContextFile]) -> list[str]:
+    wanted = {file.path for file in files}
+    return [fence(name, file.content) for name, file in shown_paths(context).items() if file.path in wanted]
+
+
+def _store(conversation: Conversation, rows: Sequence[Attachment]) -> None:
+    conversation.state[STATE_KEY] = [{"name": a.name, "priority": a.priority} for a in rows]
+    conversation.state[REBUILD_KEY] = True
+
+
+def _priority(value: object) -> int:
+    return value if isinstance(value, int) else DEFAULT_PRIORITY

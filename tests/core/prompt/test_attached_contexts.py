@@ -1,0 +1,107 @@
+"""Attached contexts as the model is told of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from chatls_core.prompt.attached_contexts import attach, attachments, card, detach, prefix_budget, rendered
+from tests.core.prompt.helpers import conversation
+from tests.core.turn.conftest import Desk
+from tests.fakes.model_server import Call, Reply
+
+
+def system_of(desk: Desk) -> str:
+    return "".join(part["text"] for part in desk.models.requests[-1].json["system"])
+
+
+@pytest.fixture
+def docs(desk: Desk) -> Path:
+    folder = desk.host.root / "docs"
+    folder.mkdir()
+    (folder / "retry.md").write_text("Retries wait two seconds.\n")
+    (folder / "deploy.md").write_text("Deploys go out on Fridays.\n")
+    return folder
+
+
+async def test_an_attached_context_stands_in_the_system_text_until_it_is_detached(desk: Desk, docs: Path) -> None:
+    contexts = desk.agent.services.curation.contexts
+    contexts.create("docs", [docs])
+    await desk.ask("hello")
+    live = await desk.agent.session("s")
+    attach(live.conversation, "docs")
+    await desk.ask("when do we deploy?")
+    attached = system_of(desk)
+    assert "Deploys go out on Fridays." in attached and "deploy.md" in attached
+    (docs / "deploy.md").write_text("Deploys go out on Mondays.\n")
+    await desk.ask("and now?")
+    assert system_of(desk) == attached
+    desk.agent = desk.make_agent()
+    await desk.ask("after a restart")
+    assert system_of(desk) == attached
+    live = await desk.agent.session("s")
+    assert detach(live.conversation, "DOCS")
+    await desk.ask("bye")
+    assert "Fridays" not in system_of(desk)
+
+
+async def test_a_knowledge_context_is_read_and_searched_by_its_tool(desk: Desk, docs: Path) -> None:
+    desk.agent.services.curation.contexts.create("docs", [docs], mode="knowledge")
+    live = await desk.agent.session("s")
+    attach(live.conversation, "docs")
+    get = Call("knowledge", {"command": "get", "kb": "docs", "source": "retry.md"})
+    find = Call("knowledge", {"command": "search", "query": "when do deploys go out"})
+    desk.models.script(Reply(tool_calls=(get, find)), Reply(text="Fridays"))
+    await desk.ask("when?")
+    assert "Fridays" not in system_of(desk) and "deploy.md" in system_of(desk)
+    results = str(desk.models.requests[-1].json["messages"][-1])
+    assert "Retries wait two seconds." in results and "Deploys go out on Fridays." in results
+
+
+async def test_a_deleted_context_leaves_at_the_next_rebuild(desk: Desk, docs: Path) -> None:
+    contexts = desk.agent.services.curation.contexts
+    contexts.create("docs", [docs])
+    live = await desk.agent.session("s")
+    attach(live.conversation, "docs")
+    contexts.delete("docs")
+    await desk.ask("hello")
+    assert "Fridays" not in system_of(desk)
+    assert attachments(live.conversation) == ()
+
+
+async def test_the_largest_fold_first_and_name_the_call_that_reads_them(desk: Desk, docs: Path) -> None:
+    (docs / "big.md").write_text("b" * 50_000)
+    contexts = desk.agent.services.curation.contexts
+    big = contexts.create("big", [docs / "big.md"])
+    small = contexts.create("small", [docs / "retry.md"])
+    whole = rendered([big, small], 100_000)
+    assert not any(r.folded for r in whole)
+    folded = rendered([big, small], 10_000)
+    assert [(r.name, r.folded) for r in folded] == [("big", True), ("small", False)]
+    assert "big.md" in folded[0].section.text
+    assert 'knowledge {"command": "get", "kb": "big"' in folded[0].section.text
+    assert len(folded[0].section.text) < 1_000
+
+
+async def test_a_card_of_many_files_says_how_to_see_the_rest(desk: Desk) -> None:
+    folder = desk.host.root / "many"
+    folder.mkdir()
+    for n in range(230):
+        (folder / f"{n}.txt").write_text("x")
+    made = desk.agent.services.curation.contexts.create("many", [folder], mode="summary")
+    assert "30 more" in card(made, "") and "toc" in card(made, "")
+
+
+def test_contexts_stand_in_the_order_of_their_priority() -> None:
+    talk = conversation([])
+    attach(talk, "later", 200)
+    attach(talk, "first", 10)
+    attach(talk, "Later", 5)
+    assert [a.name for a in attachments(talk)] == ["Later", "first"]
+    assert not detach(talk, "unknown")
+
+
+def test_the_prefix_budget_has_a_floor() -> None:
+    assert prefix_budget(200_000, 4.0) == 394_000
+    assert prefix_budget(8_192, 4.0) == 24_000
