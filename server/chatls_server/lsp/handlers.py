@@ -48,6 +48,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "memory.export",
         "memory.import",
     ),
+    "commands_learning": ("memory.pending", "memory.accept", "memory.reject"),
     "commands_session": (
         "session.new",
         "session.list",
@@ -60,7 +61,17 @@ MODULES: dict[str, tuple[str, ...]] = {
         "session.rewind",
         "session.events",
     ),
-    "commands_prompt": ("session.compact",),
+    "commands_prompt": (
+        "session.compact",
+        "context.create",
+        "context.update",
+        "context.list",
+        "context.delete",
+        "context.attach",
+        "context.detach",
+        "context.attached",
+        "context.status",
+    ),
     "commands_workspace": (
         "instructions.show",
         "instructions.reload",
