@@ -21,6 +21,7 @@ import { Keys } from './secrets';
 import { NoServerError } from './server/discovery';
 import { Supervisor } from './server/supervisor';
 import { StatusItem } from './status';
+import { Views } from './views';
 import type { ChatParams, ChatResult, Mode, Status, TurnEvent } from './wire';
 
 let supervisor: Supervisor | undefined;
@@ -38,6 +39,7 @@ export function activate(context: vscode.ExtensionContext): void {
   supervisor = server;
   const run = commandRunner(() => server.whenReady());
   const asUri = (uri: vscode.Uri) => server.client?.code2ProtocolConverter.asUri(uri) ?? uri.toString();
+  const fromWire = (wire: string) => server.client?.protocol2CodeConverter.asUri(wire) ?? vscode.Uri.parse(wire, true);
   const view = new ChatView(context.extensionUri, (message) => router.handle(message));
   const controller = new ChatController({
     post: (message) => view.post(message),
@@ -56,8 +58,9 @@ export function activate(context: vscode.ExtensionContext): void {
   const reviews = new Reviews({
     settle: (callId, answer, text) => controller.settle(callId, answer, text),
     progress: (callId, accepted, rejected) => view.post({ type: 'hunks', callId, accepted, rejected }),
-    asUri: (wire) => server.client?.protocol2CodeConverter.asUri(wire) ?? vscode.Uri.parse(wire, true),
+    asUri: fromWire,
   });
+  const views = new Views({ extensionUri: context.extensionUri, run, results, session: () => controller.session, mode, asUri, fromWire });
   const router = new PanelRouter({ controller, companions, reviews, view, run, asUri, surroundings, refresh, setMode });
 
   function mode(): Mode {
@@ -93,6 +96,7 @@ export function activate(context: vscode.ExtensionContext): void {
     void vscode.commands.executeCommand('setContext', 'chatls.busy', controller.busy);
     void vscode.commands.executeCommand('setContext', 'chatls.waiting', controller.firstApproval() !== undefined);
     view.post({ type: 'surroundings', value: surroundings() });
+    views.turnChanged();
   }
 
   /** Handlers go onto a client before it starts: a message that comes with the first answer must find them. */
@@ -102,10 +106,12 @@ export function activate(context: vscode.ExtensionContext): void {
       refresh();
     });
     client.onNotification('chatls/instructionsChanged', ({ changed }: { changed?: string[] }) => {
+      views.instructionsChanged();
       const names = (changed ?? []).map((uri) => vscode.workspace.asRelativePath(vscode.Uri.parse(uri)));
       if (names.length) notice(vscode.l10n.t('{0} changed; the next answer follows it', names.join(', ')));
     });
     client.onNotification('chatls/memoryChanged', ({ added }: { added?: string[] }) => {
+      views.memoryChanged();
       const count = added?.length ?? 0;
       if (count) notice(count === 1 ? vscode.l10n.t('Remembered 1 fact') : vscode.l10n.t('Remembered {0} facts', count));
     });
@@ -118,6 +124,7 @@ export function activate(context: vscode.ExtensionContext): void {
 
   function started(): void {
     void sendKeys();
+    views.refresh();
     void controller.replay().catch((error: unknown) => output.warn(`The conversation could not be replayed: ${String(error)}`));
   }
 
@@ -157,6 +164,7 @@ export function activate(context: vscode.ExtensionContext): void {
     companions,
     results,
     reviews,
+    views,
     vscode.window.registerWebviewViewProvider(ChatView.id, view, { webviewOptions: { retainContextWhenHidden: true } }),
     companions.onDidChange(refresh),
     server.onDidChange((value) => {

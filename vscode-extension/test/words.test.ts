@@ -38,7 +38,7 @@ describe('the manifest', () => {
   });
 
   it('keeps its commands apart from the server’s, and each has a body', () => {
-    const sources = ['extension', 'commands/memory', 'commands/sessions', 'commands/selection', 'review/reviews'].map((name) => read(`src/${name}.ts`)).join('\n');
+    const sources = ['extension', 'commands/memory', 'commands/sessions', 'commands/selection', 'review/reviews', 'views/instructions', 'views/memory', 'views/memory-items', 'views/graph', 'views/context'].map((name) => read(`src/${name}.ts`)).join('\n');
     const table = new Set(serverCommands((text) => text).map((entry) => `chatls.ui.${entry.id}`));
     for (const { command } of manifest.contributes.commands) {
       expect(command).toMatch(/^chatls\.ui\./);

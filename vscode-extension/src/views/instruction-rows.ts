@@ -60,7 +60,7 @@ function importRow(entry: ImportEntry): Row {
 }
 
 function isBroken(entry: ImportEntry): boolean {
-  return entry.status !== 'expanded';
+  return entry.status !== 'expanded' && entry.status !== 'repeated';
 }
 
 function statusWord(status: string): string {

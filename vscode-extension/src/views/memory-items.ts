@@ -12,17 +12,17 @@ type Named = Pick<Row, 'target'>;
 /** Registers the inline actions of the view. */
 export function registerMemoryItems(run: RunCommand, results: Results): vscode.Disposable[] {
   const action = (name: string, body: (target: MemoryTarget) => Promise<void>) =>
-    vscode.commands.registerCommand(`chatls.ui.memory.item.${name}`, (row?: Named) => guarded(async () => {
+    vscode.commands.registerCommand(name, (row?: Named) => guarded(async () => {
       if (row?.target) await body(row.target);
     }));
   return [
-    action('edit', (target) => edit(run, target)),
-    action('pin', async ({ id }) => void (await run('chatls.memory.pin', { id, pinned: true }))),
-    action('unpin', async ({ id }) => void (await run('chatls.memory.pin', { id, pinned: false }))),
-    action('sensitive', async ({ id }) => void (await run('chatls.memory.sensitive', { id, sensitive: true }))),
-    action('notSensitive', async ({ id }) => void (await run('chatls.memory.sensitive', { id, sensitive: false }))),
-    action('forget', (target) => forget(run, target)),
-    action('why', (target) => showWhy(run, results, target)),
+    action('chatls.ui.memory.item.edit', (target) => edit(run, target)),
+    action('chatls.ui.memory.item.pin', async ({ id }) => void (await run('chatls.memory.pin', { id, pinned: true }))),
+    action('chatls.ui.memory.item.unpin', async ({ id }) => void (await run('chatls.memory.pin', { id, pinned: false }))),
+    action('chatls.ui.memory.item.sensitive', async ({ id }) => void (await run('chatls.memory.sensitive', { id, sensitive: true }))),
+    action('chatls.ui.memory.item.notSensitive', async ({ id }) => void (await run('chatls.memory.sensitive', { id, sensitive: false }))),
+    action('chatls.ui.memory.item.forget', (target) => forget(run, target)),
+    action('chatls.ui.memory.item.why', (target) => showWhy(run, results, target)),
   ];
 }
 

@@ -1,0 +1,150 @@
+/** Where the nodes of a graph stand, and which of them carry their name. The same graph gives the same picture. */
+
+import type { GraphEdge, GraphNode } from '../views/graph-data';
+
+export interface Place {
+  x: number;
+  y: number;
+}
+
+/** Pair computations a layout may cost; more nodes get fewer rounds. */
+const EFFORT = 2e7;
+const ROUNDS = 300;
+const GOLDEN_ANGLE = Math.PI * (3 - Math.sqrt(5));
+
+/** How many links each node has. */
+export function degrees(nodes: GraphNode[], edges: GraphEdge[]): Map<string, number> {
+  const counts = new Map(nodes.map((node) => [node.id, 0]));
+  for (const { a, b } of edges) {
+    for (const id of [a, b]) if (counts.has(id)) counts.set(id, counts.get(id)! + 1);
+  }
+  return counts;
+}
+
+/** Places by the Fruchterman–Reingold method: nodes repel, links and the middle attract, steps shrink. About 1 unit apart. */
+export function layout(nodes: GraphNode[], edges: GraphEdge[]): Map<string, Place> {
+  const count = nodes.length;
+  const index = new Map(nodes.map((node, i) => [node.id, i]));
+  const links = edges.flatMap(({ a, b }) => {
+    const [from, to] = [index.get(a), index.get(b)];
+    return from === undefined || to === undefined || from === to ? [] : [[from, to] as const];
+  });
+  // A sunflower to start from: even, and without chance.
+  const x = Float64Array.from({ length: count }, (_, i) => Math.sqrt(i) * Math.cos(i * GOLDEN_ANGLE));
+  const y = Float64Array.from({ length: count }, (_, i) => Math.sqrt(i) * Math.sin(i * GOLDEN_ANGLE));
+  const pushX = new Float64Array(count);
+  const pushY = new Float64Array(count);
+  const rounds = Math.max(20, Math.min(ROUNDS, Math.floor(EFFORT / Math.max(1, (count * count) / 2))));
+  for (let round = 0; round < rounds; round += 1) {
+    pushX.fill(0);
+    pushY.fill(0);
+    repel(x, y, pushX, pushY);
+    for (const [from, to] of links) {
+      const [dx, dy] = [x[from]! - x[to]!, y[from]! - y[to]!];
+      const pull = Math.hypot(dx, dy);
+      pushX[from]! -= dx * pull;
+      pushY[from]! -= dy * pull;
+      pushX[to]! += dx * pull;
+      pushY[to]! += dy * pull;
+    }
+    const step = 0.6 * Math.sqrt(count) * (1 - round / rounds) ** 2 + 0.02;
+    for (let i = 0; i < count; i += 1) {
+      const [fx, fy] = [pushX[i]! - 0.4 * x[i]!, pushY[i]! - 0.4 * y[i]!];
+      const force = Math.hypot(fx, fy) || 1;
+      const move = Math.min(force, step) / force;
+      x[i]! += fx * move;
+      y[i]! += fy * move;
+    }
+  }
+  return new Map(nodes.map((node, i) => [node.id, { x: x[i]!, y: y[i]! }]));
+}
+
+function repel(x: Float64Array, y: Float64Array, pushX: Float64Array, pushY: Float64Array): void {
+  for (let i = 0; i < x.length; i += 1) {
+    for (let j = i + 1; j < x.length; j += 1) {
+      const dx = x[i]! - x[j]!;
+      const dy = y[i]! - y[j]!;
+      const force = 1 / Math.max(0.01, dx * dx + dy * dy);
+      pushX[i]! += dx * force;
+      pushY[i]! += dy * force;
+      pushX[j]! -= dx * force;
+      pushY[j]! -= dy * force;
+    }
+  }
+}
+
+export interface Label {
+  id: string;
+  /** Left edge and base line, in pixels of the picture. */
+  x: number;
+  y: number;
+  text: string;
+}
+
+export interface Labelled {
+  id: string;
+  text: string;
+  /** In pixels of the picture. */
+  x: number;
+  y: number;
+  radius: number;
+}
+
+const CHARACTER = 6.2;
+const LINE = 14;
+const GAP = 3;
+const LONGEST = 28;
+
+/** Names for as many nodes as fit without touching each other or a node, the first ones first; `always` get theirs in any case. */
+export function labels(nodes: Labelled[], width: number, height: number, always: ReadonlySet<string> = new Set()): Label[] {
+  const taken = new Grid();
+  for (const node of nodes) taken.add(node.x - node.radius, node.y - node.radius, 2 * node.radius, 2 * node.radius);
+  const shown: Label[] = [];
+  const sorted = [...nodes.filter((node) => always.has(node.id)), ...nodes.filter((node) => !always.has(node.id))];
+  for (const node of sorted) {
+    if (node.x < 0 || node.y < 0 || node.x > width || node.y > height) continue;
+    const text = node.text.length > LONGEST ? `${node.text.slice(0, LONGEST - 1)}…` : node.text;
+    const wide = text.length * CHARACTER;
+    const places = [
+      { x: node.x + node.radius + GAP, y: node.y - LINE / 2 },
+      { x: node.x - node.radius - GAP - wide, y: node.y - LINE / 2 },
+      { x: node.x - wide / 2, y: node.y + node.radius + 1 },
+      { x: node.x - wide / 2, y: node.y - node.radius - LINE - 1 },
+    ];
+    const free = places.find(({ x, y }) => taken.free(x, y, wide, LINE)) ?? (always.has(node.id) ? places[0] : undefined);
+    if (!free) continue;
+    taken.add(free.x, free.y, wide, LINE);
+    shown.push({ id: node.id, x: free.x, y: free.y + LINE - 3, text });
+  }
+  return shown;
+}
+
+/** Rectangles by cell, so that asking for a free place does not look at all of them. */
+class Grid {
+  private static readonly cell = 64;
+  private readonly cells = new Map<string, [number, number, number, number][]>();
+
+  add(x: number, y: number, width: number, height: number): void {
+    for (const key of this.keys(x, y, width, height)) {
+      const cell = this.cells.get(key);
+      if (cell) cell.push([x, y, width, height]);
+      else this.cells.set(key, [[x, y, width, height]]);
+    }
+  }
+
+  free(x: number, y: number, width: number, height: number): boolean {
+    for (const key of this.keys(x, y, width, height)) {
+      for (const [left, top, wide, high] of this.cells.get(key) ?? []) {
+        if (x < left + wide && left < x + width && y < top + high && top < y + height) return false;
+      }
+    }
+    return true;
+  }
+
+  private *keys(x: number, y: number, width: number, height: number): Iterable<string> {
+    const { cell } = Grid;
+    for (let column = Math.floor(x / cell); column <= Math.floor((x + width) / cell); column += 1) {
+      for (let row = Math.floor(y / cell); row <= Math.floor((y + height) / cell); row += 1) yield `${column}:${row}`;
+    }
+  }
+}

@@ -1,0 +1,272 @@
+/** The picture of the memory graph: drawn as SVG, moved with the mouse or the keyboard. */
+
+import type { Graph, GraphNode } from '../views/graph-data';
+import { t } from './dom';
+import { degrees, labels, layout, type Place } from './graph-layout';
+
+const SVG = 'http://www.w3.org/2000/svg';
+const MARGIN = 60;
+/** Pixels between neighbours when zoomed out, and in, as far as it goes. */
+const SMALLEST = 2;
+const LARGEST = 1000;
+/** Pixels the pointer may move and still click. */
+const SLACK = 4;
+
+export interface PictureEvents {
+  /** A node came into focus; undefined when none is. */
+  focus(id: string | undefined): void;
+  /** A node was double-clicked, or Enter was pressed on it. */
+  open(id: string): void;
+}
+
+interface Drawn {
+  node: GraphNode;
+  place: Place;
+  radius: number;
+  circle: SVGCircleElement;
+}
+
+export class Picture {
+  readonly element = make('svg', { class: 'picture', tabindex: '0', role: 'application', 'aria-label': t('Memory graph; arrow keys move from node to node') });
+  private readonly linkLayer = make('g', { class: 'links' });
+  private readonly nodeLayer = make('g', { class: 'nodes' });
+  private readonly labelLayer = make('g', { class: 'labels', 'aria-hidden': 'true' });
+  private drawn = new Map<string, Drawn>();
+  private links: { a: Drawn; b: Drawn; line: SVGLineElement }[] = [];
+  private focused: string | undefined;
+  private marked = new Set<string>();
+  private scale = 1;
+  private offset: Place = { x: 0, y: 0 };
+  private fitted = true;
+  private frame: number | undefined;
+  private readonly observer: ResizeObserver | undefined;
+
+  constructor(private readonly events: PictureEvents) {
+    this.element.append(this.linkLayer, this.nodeLayer, this.labelLayer);
+    this.element.addEventListener('pointerdown', (event) => this.grab(event));
+    this.element.addEventListener('dblclick', (event) => {
+      const id = nodeAt(event);
+      if (id) events.open(id);
+    });
+    this.element.addEventListener('wheel', (event) => this.wheel(event), { passive: false });
+    this.element.addEventListener('keydown', (event) => this.key(event));
+    if (typeof ResizeObserver !== 'undefined') {
+      this.observer = new ResizeObserver(() => (this.fitted ? this.fit() : this.redraw()));
+      this.observer.observe(this.element);
+    }
+  }
+
+  dispose(): void {
+    this.observer?.disconnect();
+    if (this.frame !== undefined) cancelAnimationFrame(this.frame);
+  }
+
+  /** Draws a graph; nodes that were there before stay where they are. */
+  show({ nodes, edges }: Graph): void {
+    const before = this.drawn;
+    const places = layout(nodes, edges);
+    const links = degrees(nodes, edges);
+    // Names are given out in this order.
+    const sorted = [...nodes].sort((a, b) => links.get(b.id)! - links.get(a.id)! || (b.weight ?? 0) - (a.weight ?? 0));
+    this.drawn = new Map(
+      sorted.map((node) => {
+        const radius = 4 + Math.min(10, 1.5 * Math.sqrt(links.get(node.id)!));
+        const circle = make('circle', { class: `node kind-${node.kind.replace(/[^\w-]/g, '')}`, r: String(radius), 'data-id': node.id });
+        circle.append(make('title', {}, `${node.kind}: ${node.title}`));
+        return [node.id, { node, radius, circle, place: before.get(node.id)?.place ?? places.get(node.id)! }];
+      }),
+    );
+    this.links = edges.flatMap(({ a, b }) => {
+      const [from, to] = [this.drawn.get(a), this.drawn.get(b)];
+      return from && to ? [{ a: from, b: to, line: make('line', {}) }] : [];
+    });
+    this.linkLayer.replaceChildren(...this.links.map(({ line }) => line));
+    this.nodeLayer.replaceChildren(...[...this.drawn.values()].map(({ circle }) => circle));
+    if (this.focused !== undefined) this.choose(this.drawn.has(this.focused) ? this.focused : undefined);
+    if (before.size && !this.fitted) this.redraw();
+    else this.fit();
+  }
+
+  /** Brings a node into focus, and into sight. */
+  focus(id: string): void {
+    const drawn = this.drawn.get(id);
+    if (!drawn) return;
+    const { width, height } = this.size();
+    const { x, y } = this.onScreen(drawn.place);
+    if (x < MARGIN || y < MARGIN || x > width - MARGIN || y > height - MARGIN) {
+      this.fitted = false;
+      this.offset = { x: width / 2 - drawn.place.x * this.scale, y: height / 2 - drawn.place.y * this.scale };
+    }
+    this.choose(id);
+  }
+
+  /** Marks what a search found. */
+  mark(ids: string[]): void {
+    this.marked = new Set(ids);
+    this.redraw();
+  }
+
+  focusNextMarked(): void {
+    const all = [...this.marked];
+    const next = all[(all.indexOf(this.focused ?? '') + 1) % Math.max(1, all.length)];
+    if (next !== undefined) this.focus(next);
+  }
+
+  /** Enlarges by `factor` around the middle, or around a point in pixels. */
+  zoom(factor: number, around?: Place): void {
+    const { width, height } = this.size();
+    const { x, y } = around ?? { x: width / 2, y: height / 2 };
+    const scale = Math.min(LARGEST, Math.max(SMALLEST, this.scale * factor));
+    const ratio = scale / this.scale;
+    this.offset = { x: x - (x - this.offset.x) * ratio, y: y - (y - this.offset.y) * ratio };
+    this.scale = scale;
+    this.fitted = false;
+    this.redraw();
+  }
+
+  /** Shows everything. */
+  fit(): void {
+    const places = [...this.drawn.values()].map(({ place }) => place);
+    const { width, height } = this.size();
+    const [left, right] = span(places.map(({ x }) => x));
+    const [top, bottom] = span(places.map(({ y }) => y));
+    const room = (pixels: number, units: number) => Math.max(1, pixels - 2 * MARGIN) / Math.max(1, units);
+    this.scale = Math.min(room(width, right - left), room(height, bottom - top), 120);
+    this.offset = { x: width / 2 - (this.scale * (left + right)) / 2, y: height / 2 - (this.scale * (top + bottom)) / 2 };
+    this.fitted = true;
+    this.redraw();
+  }
+
+  private choose(id: string | undefined): void {
+    this.focused = id;
+    this.events.focus(id);
+    this.redraw();
+  }
+
+  private size(): { width: number; height: number } {
+    return { width: this.element.clientWidth || 800, height: this.element.clientHeight || 600 };
+  }
+
+  private onScreen({ x, y }: Place): Place {
+    return { x: x * this.scale + this.offset.x, y: y * this.scale + this.offset.y };
+  }
+
+  private redraw(): void {
+    this.frame ??= requestAnimationFrame(() => {
+      this.frame = undefined;
+      this.draw();
+    });
+  }
+
+  private draw(): void {
+    const near = new Set<string>();
+    for (const { a, b, line } of this.links) {
+      const [from, to] = [this.onScreen(a.place), this.onScreen(b.place)];
+      set(line, { x1: from.x, y1: from.y, x2: to.x, y2: to.y });
+      const touches = a.node.id === this.focused || b.node.id === this.focused;
+      line.classList.toggle('near', touches);
+      if (touches) near.add(a.node.id).add(b.node.id);
+    }
+    const pointed = this.focused !== undefined || this.marked.size > 0;
+    const shown = [...this.drawn.values()].map((item) => {
+      const { x, y } = this.onScreen(item.place);
+      const { id } = item.node;
+      set(item.circle, { cx: x, cy: y });
+      item.circle.classList.toggle('focused', id === this.focused);
+      item.circle.classList.toggle('marked', this.marked.has(id));
+      item.circle.classList.toggle('dim', pointed && id !== this.focused && !near.has(id) && !this.marked.has(id));
+      return { id, text: item.node.title, x, y, radius: item.radius };
+    });
+    const wanted = shown.filter(({ id }) => !pointed || id === this.focused || near.has(id) || this.marked.has(id));
+    const { width, height } = this.size();
+    const always = new Set(this.focused === undefined ? [] : [this.focused]);
+    this.labelLayer.replaceChildren(
+      ...labels(wanted, width, height, always).map(({ id, x, y, text }) => make('text', { x: String(x), y: String(y), 'data-id': id }, text)),
+    );
+  }
+
+  private grab(event: PointerEvent): void {
+    if (event.button !== 0) return;
+    const id = nodeAt(event);
+    const drawn = id === undefined ? undefined : this.drawn.get(id);
+    let moved = 0;
+    let { clientX, clientY } = event;
+    const done = new AbortController();
+    const move = (to: PointerEvent) => {
+      const [dx, dy] = [to.clientX - clientX, to.clientY - clientY];
+      moved += Math.abs(dx) + Math.abs(dy);
+      if (moved <= SLACK) return;
+      ({ clientX, clientY } = to);
+      if (drawn) drawn.place = { x: drawn.place.x + dx / this.scale, y: drawn.place.y + dy / this.scale };
+      else this.offset = { x: this.offset.x + dx, y: this.offset.y + dy };
+      this.fitted = false;
+      this.redraw();
+    };
+    const up = () => {
+      done.abort();
+      if (moved <= SLACK) this.choose(id);
+    };
+    // On the window, so that a drag may leave the picture.
+    window.addEventListener('pointermove', move, { signal: done.signal });
+    window.addEventListener('pointerup', up, { signal: done.signal });
+    window.addEventListener('pointercancel', () => done.abort(), { signal: done.signal });
+  }
+
+  private wheel(event: WheelEvent): void {
+    event.preventDefault();
+    const { left, top } = this.element.getBoundingClientRect();
+    this.zoom(Math.exp(-event.deltaY / 400), { x: event.clientX - left, y: event.clientY - top });
+  }
+
+  private key(event: KeyboardEvent): void {
+    const directions: Record<string, Place> = { ArrowLeft: { x: -1, y: 0 }, ArrowRight: { x: 1, y: 0 }, ArrowUp: { x: 0, y: -1 }, ArrowDown: { x: 0, y: 1 } };
+    const direction = directions[event.key];
+    if (direction) this.step(direction);
+    else if (event.key === 'Enter' && this.focused !== undefined) this.events.open(this.focused);
+    else if (event.key === 'Escape') this.choose(undefined);
+    else if (event.key === '+' || event.key === '=') this.zoom(1.4);
+    else if (event.key === '-') this.zoom(1 / 1.4);
+    else if (event.key === '0') this.fit();
+    else return;
+    event.preventDefault();
+  }
+
+  /** Moves the focus to the nearest node in a direction; without a focus, to the one with the most links. */
+  private step(direction: Place): void {
+    const from = this.focused === undefined ? undefined : this.drawn.get(this.focused);
+    if (!from) {
+      const first = this.drawn.keys().next().value;
+      if (first !== undefined) this.focus(first);
+      return;
+    }
+    let best: { id: string; cost: number } | undefined;
+    for (const { node, place } of this.drawn.values()) {
+      const [dx, dy] = [place.x - from.place.x, place.y - from.place.y];
+      const along = dx * direction.x + dy * direction.y;
+      const aside = Math.abs(dx * direction.y) + Math.abs(dy * direction.x);
+      if (along <= 0 || aside > 2 * along) continue;
+      const cost = along + 2 * aside;
+      if (!best || cost < best.cost) best = { id: node.id, cost };
+    }
+    if (best) this.focus(best.id);
+  }
+}
+
+function make<K extends keyof SVGElementTagNameMap>(tag: K, attributes: Record<string, string>, text = ''): SVGElementTagNameMap[K] {
+  const element = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  if (text) element.textContent = text;
+  return element;
+}
+
+function set(element: SVGElement, numbers: Record<string, number>): void {
+  for (const [name, value] of Object.entries(numbers)) element.setAttribute(name, value.toFixed(1));
+}
+
+function nodeAt(event: Event): string | undefined {
+  return (event.target as Element).closest('[data-id]')?.getAttribute('data-id') ?? undefined;
+}
+
+function span(values: number[]): [number, number] {
+  return values.length ? [Math.min(...values), Math.max(...values)] : [0, 0];
+}
