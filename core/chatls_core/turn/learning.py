@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -51,25 +52,27 @@ class BackgroundLearning:
         self._task: asyncio.Task[None] | None = None
         self._runs: set[asyncio.Task[None]] = set()
         self._worker: Learner | None = None
+        self._making = threading.Lock()
         self._closed = False
         self.on_result: list[Callable[[LearnResult], None]] = []
         self.last_notice = ""
 
     @property
     def worker(self) -> Learner:
-        """The worker, made at its first use."""
-        if self._worker is None:
-            from chatls_core.memory.worker import Learner
+        """The worker, made at its first use, in whatever thread that is."""
+        with self._making:
+            if self._worker is None:
+                from chatls_core.memory.worker import Learner
 
-            self._worker = Learner(
-                self._services.memory,
-                self._services.home / "memory" / "pending",
-                clock=self._services.clock,
-                settings=lambda: self._services.settings.memory,
-                model=self._model,
-                fallbacks=self._fallbacks,
-            )
-        return self._worker
+                self._worker = Learner(
+                    self._services.memory,
+                    self._services.home / "memory" / "pending",
+                    clock=self._services.clock,
+                    settings=lambda: self._services.settings.memory,
+                    model=self._model,
+                    fallbacks=self._fallbacks,
+                )
+            return self._worker
 
     def _model(self) -> Model:
         """The small model of ``CHATCLI_COMPACT_MODEL``, else the one the user talks to."""

@@ -26,7 +26,7 @@ SOURCE_BYTES = 12 * 1024
 MAX_TRIES = 3
 """How often a model is asked for a digest before the deterministic one stays."""
 
-_BULLET = re.compile(r"\s*(?:[-*•]|\d{1,2}[.)])\s+(?=\S)")
+_BULLET = re.compile(r"\A\s*(?:[-*•]|\d{1,2}[.)])\s+(?=\S)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,11 +50,11 @@ class Learned:
 _HEADER = re.compile(
     r"[ \t]*(?:>[ \t]*)?(?:(?P<hash>\#{1,6})[ \t]*\**[ \t]*|(?P<bold>\*\*|__)[ \t]*\#*[ \t]*)"
     r"(?P<name>daily|long[-_ ]?term|profile(?:[-_ ]?update)?|topics?|projects?|episodes?|skill[-_ ]?candidates)"
-    r"(?![\w-])(?P<rest>.*)\Z",
+    r"(?![^\W_]|-|_[^\W_])(?P<rest>.*)\Z",
     re.IGNORECASE,
 )
 _SECTIONS = {"long": "longterm", "prof": "profile", "topi": "topics", "proj": "projects", "epis": "episodes"}
-_BULLET = re.compile(r"\s*(?:[-*•+]|\d{1,3}[.)])\s+")
+_BULLET = re.compile(r"\A\s*(?:[-*•+]|\d{1,3}[.)])\s+")
 _FENCE = re.compile(r"\s*(?:```|~~~)[\w-]*\s*\Z")
 _NOTHING = re.compile(
     r"(?:nothing(?:[ _-]?(?:is )?(?:really )?new)?(?: (?:to|here|worth)\b[^.!?\n]{0,60})?"

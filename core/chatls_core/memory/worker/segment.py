@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -112,12 +112,14 @@ class QueuedSegment(LenientRecord):
     @property
     def segment(self) -> Segment:
         """The segment; a message without a time was said when the file was made."""
+        # Our own files were redacted when they were written; another program's may not be.
+        clean: Callable[[str], str] = str if self.session else redact
         return Segment(
             self.session,
             tuple(
                 Line(
                     m.role.lower(),
-                    redact(m.content.strip()),
+                    clean(m.content.strip()),
                     m.id or name_of(m.role, m.content),
                     m.time or self.created_at,
                 )

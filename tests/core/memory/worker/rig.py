@@ -14,6 +14,7 @@ from chatls_core.llm.model import ModelInfo
 from chatls_core.memory import Memory
 from chatls_core.memory.worker import Learner, Segment
 from chatls_core.memory.worker.housekeeping import Housekeeper
+from chatls_core.store import REAL, FileSystem
 
 Script = Callable[[ModelRequest], str]
 
@@ -78,8 +79,8 @@ class Rig:
         self.ids = (f"m{n:04d}" for n in range(1_000_000))
         self.restart()
 
-    def restart(self) -> None:
-        self.memory = Memory(self.home / "memory", settings=self.settings, clock=self.clock)
+    def restart(self, fs: FileSystem = REAL) -> None:
+        self.memory = Memory(self.home / "memory", settings=self.settings, clock=self.clock, fs=fs)
         self.learner = self.make_learner()
         self.housekeeper = Housekeeper(
             self.memory, clock=self.clock, settings=lambda: self.settings, model=lambda: self.model

@@ -1,0 +1,378 @@
+"""Learning in the background: what is said is learned once, or still queued."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import re
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from chatls_core.llm.events import ModelError
+from chatls_core.llm.messages import Message, ModelRequest, TextPart, ToolResultPart
+from chatls_core.llm.model import ModelInfo
+from chatls_core.memory.worker import Segment
+from tests.core.memory.worker.rig import Rig, asked, outage
+from tests.fakes.file_system import Crash, FailingFileSystem, full_disk
+
+FACT = """\
+## DAILY
+- Set up the release job
+## LONGTERM
+- [project] The billing service is written in Rust
+## PROFILE_UPDATE
+company=Acme
+## TOPICS
+release process: how billing is shipped
+## PROJECTS
+project_name=billing
+project_status=active
+## EPISODES
+- Set up the release job for billing :: works :: ci.yml
+"""
+TALK = ("we write billing in Rust", "I set up the release job for billing", "thanks, I work at Acme", "noted")
+
+
+async def test_four_messages_become_facts_episodes_and_a_notice(tmp_path: Path) -> None:
+    rig = Rig(tmp_path, lambda _: FACT)
+    rig.offer(*TALK)
+    result = await rig.learner.run_once()
+    assert rig.facts == ["The billing service is written in Rust"]
+    assert result.notice == "remembered 1 fact, 1 profile entry, 1 project, 1 topic, 1 episode"
+    assert [e.summary for e in rig.memory.timeline().episodes] == ["Set up the release job for billing"]
+    assert "Set up the release job" in rig.memory.daily("2026-03-02").text
+    assert not rig.queued
+
+
+async def test_fewer_messages_wait_for_more(tmp_path: Path) -> None:
+    rig = Rig(tmp_path, lambda _: FACT)
+    rig.offer(*TALK[:2])
+    assert (await rig.learner.run_once()).skipped == "nothing"
+    rig.offer(*TALK[2:])
+    await rig.learner.run_once()
+    assert len(rig.model.requests) == 1
+    assert "Rust" in asked(rig.model.requests[0]) and "Acme" in asked(rig.model.requests[0])
+
+
+async def test_what_a_finished_conversation_left_over_is_learned_after_a_while(tmp_path: Path) -> None:
+    rig = Rig(tmp_path, lambda _: FACT)
+    rig.offer(*TALK[:2])
+    rig.clock.advance(minutes=11)
+    await rig.learner.run_once()
+    assert rig.facts
+
+
+async def test_a_second_run_waits_for_the_cool_down(tmp_path: Path) -> None:
+    rig = Rig(tmp_path, lambda _: FACT)
+    rig.offer(*TALK)
+    await rig.learner.run_once()
+    rig.offer(*TALK)
+    assert (await rig.learner.run_once()).skipped == "resting"
+    rig.clock.advance(seconds=121)
+    assert (await rig.learner.run_once()).messages == 4
+
+
+async def test_items_carry_the_message_and_its_time(tmp_path: Path) -> None:
+    rig = Rig(tmp_path, lambda _: FACT)
+    messages = rig.offer(*TALK, session="talk")
+    rig.clock.advance(days=3)
+    await rig.learner.run_once()
+    fact = rig.memory.facts().facts[0]
+    assert (fact.sources[0].session, fact.sources[0].message) == ("talk", messages[0].id)
+    assert fact.sources[0].time == messages[0].time
+    assert rig.memory.timeline().episodes[0].date == messages[1].time
+
+
+async def test_a_weekend_without_a_provider_loses_nothing(tmp_path: Path) -> None:
+    rig = Rig(tmp_path, outage)
+    messages = rig.offer(*TALK)
+    notices = []
+    for _ in range(60):
+        rig.clock.advance(hours=1)
+        notices.append((await rig.learner.run_once()).notice)
+    rig.model.script = lambda _: FACT
+    rig.clock.advance(hours=1)
+    result = await rig.learner.run_once()
+    assert rig.facts and rig.memory.timeline().episodes[0].date == messages[1].time
+    assert len([n for n in notices if n]) == 1 and "Nothing is lost" in "".join(notices)
+    assert result.notice.startswith("Learning in the background works again")
+
+
+async def test_three_failures_rest_for_five_minutes(tmp_path: Path) -> None:
+    rig = Rig(tmp_path, outage)
+    rig.offer(*TALK)
+    for _ in range(3):
+        rig.clock.advance(seconds=121)
+        await rig.learner.run_once()
+    rig.clock.advance(seconds=121)
+    assert (await rig.learner.run_once()).skipped == "resting"
+    rig.clock.advance(seconds=180)
+    assert (await rig.learner.run_once()).skipped == ""
+
+
+async def test_an_answer_that_makes_no_sense_is_asked_for_again_and_given_up_at_last(tmp_path: Path) -> None:
+    rig = Rig(tmp_path, lambda _: "I'm sorry, I can't help with that.")
+    rig.offer(*TALK)
+    dropped = 0
+    for _ in range(5):
+        rig.clock.advance(seconds=500)
+        dropped += (await rig.learner.run_once()).dropped
+    assert dropped == 4 and len(rig.model.requests) == 3
+    assert not rig.queued and not rig.facts
+    assert rig.memory.daily("2026-03-02").text.startswith("There is no note")
+
+
+async def test_a_poisonous_conversation_does_not_hold_up_the_others(tmp_path: Path) -> None:
+    def script(request: ModelRequest) -> str:
+        if "poison" in asked(request):
+            raise ModelError("bad_request", "Invalid request.")
+        return FACT
+
+    rig = Rig(tmp_path, script)
+    for number in range(4):
+        rig.offer("poison", "a", "b", "c", session=f"bad{number}")
+    rig.offer(*TALK, session="good")
+    for _ in range(4):
+        rig.clock.advance(seconds=500)
+        await rig.learner.run_once()
+    assert rig.facts and len(rig.queued) == 4
+
+
+async def test_what_failed_for_a_month_is_dropped(tmp_path: Path) -> None:
+    rig = Rig(tmp_path, outage)
+    rig.offer(*TALK)
+    rig.clock.advance(days=31)
+    assert (await rig.learner.run_once()).dropped == 4
+
+
+async def test_a_month_of_holidays_is_no_reason_to_drop(tmp_path: Path) -> None:
+    rig = Rig(tmp_path, lambda _: FACT)
+    rig.offer(*TALK)
+    rig.clock.advance(days=45)
+    rig.restart()
+    await rig.learner.run_once(drain=True)
+    assert rig.facts
+
+
+async def test_instructions_and_known_things_are_cached_and_the_segment_is_not(tmp_path: Path) -> None:
+    rig = Rig(tmp_path)
+    rig.offer(*TALK, session="a")
+    rig.offer("other talk", "yes", "more", "fine", session="b")
+    await rig.learner.run_once()
+    first, second = rig.model.requests
+    assert first.system == second.system and first.messages != second.messages
+    assert not any("Rust" in part for part in first.system)
+
+
+async def test_models_without_tools_are_held_to_a_schema(tmp_path: Path) -> None:
+    answer = {"daily": [], "longterm": [{"category": "gotcha", "content": "Port 8080 is taken by the proxy"}]}
+    rig = Rig(tmp_path, lambda _: json.dumps(answer))
+    rig.model.info = ModelInfo(window=4096, native_tools=False)
+    rig.offer(*TALK)
+    await rig.learner.run_once()
+    assert rig.model.requests[0].json_schema is not None
+    assert rig.facts == ["Port 8080 is taken by the proxy"]
+
+
+async def test_a_request_fits_a_small_window(tmp_path: Path) -> None:
+    rig = Rig(tmp_path)
+    rig.model.info = ModelInfo(window=4096)
+    rig.offer(*(f"{n} " + "palavra longa " * 900 for n in range(20)))
+    await rig.learner.run_once()
+    request = rig.model.requests[0]
+    assert len("".join(request.system) + asked(request)) < 4096 * 3
+    assert all(f"]: {n} palavra" in asked(request) for n in range(20))
+
+
+def test_injected_blocks_tool_results_and_secrets_stay_out() -> None:
+    now = datetime(2026, 3, 2, tzinfo=UTC)
+    messages = [
+        Message("user", (TextPart("[TURN CONTEXT] recalled"),), kind="turn_context", id="1", time=now),
+        Message("user", (TextPart("my key is sk-ant-api03-" + "a" * 40),), id="2", time=now),
+        Message("user", (ToolResultPart("c", "read", "file text"),), kind="tool_result", id="3", time=now),
+        Message("assistant", (TextPart("done"),), id="4", time=now),
+    ]
+    segment = Segment.of(messages, session="s", now=now)
+    assert [line.id for line in segment.lines] == ["2", "4"]
+    assert "a" * 40 not in segment.lines[0].text
+
+
+async def test_offering_the_same_messages_again_changes_nothing(tmp_path: Path) -> None:
+    rig = Rig(tmp_path, lambda _: FACT)
+    messages = rig.offer(*TALK)
+    segment = Segment.of(messages, session="s", now=rig.clock.now)
+    assert rig.learner.offer(segment) == 0
+    await rig.learner.run_once()
+    rig.restart()
+    assert rig.learner.offer(segment) == 0
+    assert not rig.queued
+
+
+async def test_fresh_messages_are_those_after_the_last_offer(tmp_path: Path) -> None:
+    rig = Rig(tmp_path)
+    messages = rig.offer(*TALK)
+    more = [*messages, *rig.said("and now", "something else")]
+    assert list(rig.learner.fresh(more, "s")) == more[4:]
+    assert list(rig.learner.fresh(more, "fork", origin="s")) == more[4:]
+    assert list(rig.learner.fresh(more, "unknown")) == []
+
+
+async def test_what_is_said_while_memory_is_off_is_never_learned(tmp_path: Path) -> None:
+    rig = Rig(tmp_path)
+    messages = rig.said(*TALK)
+    rig.learner.pass_over("s", messages[-1].id)
+    assert not rig.learner.fresh(messages, "s")
+
+
+async def test_files_of_chatcli_are_learned_from_with_their_own_date(tmp_path: Path) -> None:
+    rig = Rig(tmp_path, lambda _: FACT)
+    folder = tmp_path / "memory" / "pending"
+    folder.mkdir(parents=True, exist_ok=True)
+    said = datetime(2026, 2, 20, 15, 0, tzinfo=UTC)
+    content = {
+        "created_at": said.isoformat(),
+        "messages": [{"role": "system", "content": "rules"}, {"role": "user", "content": "the release job works"}],
+        "attempts": 1,
+        "workspace": "/old",
+    }
+    (folder / f"seg-{1:020d}.json").write_text(json.dumps(content))
+    (folder / f"seg-{2:020d}.json").write_text("{ torn")
+    await rig.learner.run_once(drain=True)
+    episode = rig.memory.timeline(start="2026-02-20", end="2026-02-20").episodes[0]
+    assert (episode.date, episode.project) == (said, "/old")
+    assert "rules" not in asked(rig.model.requests[0])
+    assert (folder / f"seg-{2:020d}.json.corrupt").exists()
+
+
+async def test_two_processes_learn_one_at_a_time(tmp_path: Path) -> None:
+    rig = Rig(tmp_path, lambda _: FACT)
+    other = rig.make_learner()
+    rig.clock.advance(seconds=130)
+    rig.offer(*TALK)
+    results = await asyncio.gather(rig.learner.run_once(), other.run_once())
+    assert len(rig.model.requests) == 1
+    assert sum(r.messages for r in results) == 4
+
+
+async def test_nothing_is_learned_while_memory_is_switched_off(tmp_path: Path) -> None:
+    rig = Rig(tmp_path, lambda _: FACT, enabled=False)
+    rig.offer(*TALK)
+    assert (await rig.learner.run_once()).skipped == "off"
+    assert not rig.model.requests
+
+
+@pytest.mark.parametrize("operation", ["replace", "delete"])
+@pytest.mark.parametrize("step", range(20))
+async def test_a_process_killed_while_storing_goes_on_without_asking_again(
+    tmp_path: Path, operation: str, step: int
+) -> None:
+    rig = Rig(tmp_path, lambda _: FACT)
+    rig.offer(*TALK)
+    failing = FailingFileSystem()
+    rig.restart(failing)
+    failing.fail(operation, Crash(), after=step)
+    with contextlib.suppress(Crash):
+        await rig.learner.run_once()
+    asked_before = len(rig.model.requests)
+    answered = bool(list((tmp_path / "memory" / "pending" / "answers").glob("ans-*.json")))
+    rig.restart()
+    await rig.learner.run_once(drain=True)
+    if answered:
+        assert len(rig.model.requests) == asked_before
+    assert rig.facts == ["The billing service is written in Rust"]
+    assert len(rig.memory.timeline().episodes) == 1
+    assert rig.memory.daily("2026-03-02").text.count("- Set up the release job") == 1
+    assert rig.memory.topics().topics[0].mentions == 1
+    assert not rig.queued
+
+
+@pytest.mark.parametrize("step", range(3))
+async def test_a_process_killed_while_queueing_loses_and_repeats_nothing(tmp_path: Path, step: int) -> None:
+    rig = Rig(tmp_path)
+    rig.offer("word0", "word1")
+    messages = rig.said("word2", "word3")
+    segment = Segment.of(messages, session="s", workspace="/ws", now=rig.clock.now)
+    failing = FailingFileSystem()
+    rig.restart(failing)
+    failing.fail("replace", Crash(), after=step)
+    with contextlib.suppress(Crash):
+        rig.learner.offer(segment)
+    rig.restart()
+    rig.clock.advance(minutes=11)
+    await rig.learner.run_once(drain=True)
+    rig.learner.offer(segment)
+    rig.clock.advance(minutes=11)
+    await rig.learner.run_once(drain=True)
+    words = re.findall(r"word\d", " ".join(asked(r) for r in rig.model.requests))
+    assert sorted(words) == ["word0", "word1", "word2", "word3"]
+
+
+async def test_a_full_disk_keeps_the_answer_for_later(tmp_path: Path) -> None:
+    rig = Rig(tmp_path, lambda _: FACT)
+    rig.offer(*TALK)
+    failing = FailingFileSystem()
+    rig.restart(failing)
+    failing.fail("create", full_disk(), after=3)
+    assert (await rig.learner.run_once()).error
+    rig.clock.advance(seconds=130)
+    await rig.learner.run_once()
+    assert rig.facts and len(rig.model.requests) == 1
+
+
+EVENTS = st.lists(
+    st.one_of(
+        st.tuples(st.just("say"), st.integers(0, 2), st.integers(1, 5)),
+        st.tuples(st.just("run"), st.sampled_from(["ok", "outage", "auth"]), st.just(0)),
+        st.tuples(st.just("clock"), st.integers(-50, 20), st.just(0)),
+        st.tuples(st.just("restart"), st.booleans(), st.just(0)),
+        st.tuples(st.just("again"), st.integers(0, 2), st.just(0)),
+    ),
+    max_size=25,
+)
+
+
+@given(events=EVENTS)
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+async def test_each_message_is_learned_once_or_still_queued(
+    tmp_path_factory: pytest.TempPathFactory, events: list[tuple[str, object, int]]
+) -> None:
+    rig = Rig(tmp_path_factory.mktemp("life"))
+    learned: Counter[str] = Counter()
+    talks: dict[str, list[Message]] = {}
+    said = 0
+
+    def answer(request: ModelRequest) -> str:
+        learned.update(re.findall(r"\bword\d+\b", asked(request)))
+        return "NOTHING_NEW"
+
+    def refuse(_: ModelRequest) -> str:
+        raise ModelError("auth", "The key expired.")
+
+    scripts = {"ok": answer, "outage": outage, "auth": refuse}
+    for kind, what, count in events:
+        if kind == "say":
+            texts = [f"word{said + n}" for n in range(count)]
+            said += count
+            talks.setdefault(f"s{what}", []).extend(rig.said(*texts))
+        if kind in ("say", "again"):
+            talk = talks.get(f"s{what}", [])
+            rig.learner.offer(Segment.of(talk, session=f"s{what}", now=rig.clock.now))
+        elif kind == "run":
+            rig.model.script = scripts[str(what)]
+            rig.clock.seconds += 130
+            await rig.learner.run_once(drain=bool(said % 2))
+        elif kind == "clock":
+            rig.clock.now += timedelta(hours=int(str(what)))
+        elif kind == "restart":
+            rig.restart()
+    rig.model.script = answer
+    while rig.queued:
+        rig.clock.advance(minutes=30)
+        assert (await rig.learner.run_once(drain=True)).messages
+    assert learned == Counter(f"word{n}" for n in range(said))
