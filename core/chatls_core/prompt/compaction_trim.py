@@ -132,3 +132,10 @@ def _text_chars(part: Part) -> int:
         case ToolCallPart():
             return sum(len(v) for v in part.arguments.values() if isinstance(v, str))
     return 0
+
+
+def count_recoverable(messages: Sequence[Message]) -> int:
+    """How many cuts in ``messages`` name the call that returns what was there."""
+    mark = f"{RECALL} {{"
+    texts = (p.text for m in messages for p in m.parts if isinstance(p, TextPart | ToolResultPart))
+    return sum(text.count(mark) for text in texts)

@@ -108,6 +108,7 @@ class Preparation:
         taken = sum(len(s.text) for s in (*sections, instructions) if s is not None)
         contexts = services.curation.rendered(self._conversation, model, taken)
         sections += [context.section for context in contexts]
+        self._conversation.state["folded"] = [context.name for context in contexts if context.folded]
         sections.append(instructions)
         freeze_stable(self._conversation, items)
         kept = [s for s in sections if s is not None and s.text.strip()]

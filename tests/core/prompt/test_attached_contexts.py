@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from chatls_core.prompt.attached_contexts import attach, attachments, card, detach, prefix_budget, rendered
+from chatls_core.turn.standing import attached_costs, standing
 from tests.core.prompt.helpers import conversation
 from tests.core.turn.conftest import Desk
-from tests.fakes.model_server import Call, Reply
+from tests.fakes.model_server import Call, Reply, Tokens
 
 
 def system_of(desk: Desk) -> str:
@@ -105,3 +106,28 @@ def test_contexts_stand_in_the_order_of_their_priority() -> None:
 def test_the_prefix_budget_has_a_floor() -> None:
     assert prefix_budget(200_000, 4.0) == 394_000
     assert prefix_budget(8_192, 4.0) == 24_000
+
+
+async def test_status_says_what_fills_the_window_and_what_is_folded(desk: Desk, docs: Path) -> None:
+    (docs / "big.md").write_text("b" * 200_000)
+    desk.agent = desk.make_agent(contextWindow=20_000)
+    desk.agent.services.curation.contexts.create("docs", [docs])
+    live = await desk.agent.session("s")
+    attach(live.conversation, "docs")
+    await desk.ask("hello")
+    found = standing(desk.agent.services, live.conversation, desk.agent.model_of(live))
+    assert found.folded == ("docs",)
+    assert {"mode", "context docs"} <= {s.name for s in found.sections}
+    assert found.window == 20_000 and 0 < found.used_share < 1
+    assert "docs" in found.markdown
+    (cost,) = attached_costs(desk.agent.services, live.conversation, desk.agent.model_of(live))
+    assert cost.folded and cost.tokens < 1_000
+    assert cost.cold_usd and cost.cached_usd and cost.cached_usd < cost.cold_usd / 5
+
+
+async def test_the_size_of_a_token_is_learned_from_what_the_model_counted(desk: Desk) -> None:
+    desk.models.script(Reply(text="ok", usage=Tokens(input=4_000)))
+    await desk.ask("x" * 8_000)
+    live = await desk.agent.session("s")
+    found = standing(desk.agent.services, live.conversation, desk.agent.model_of(live))
+    assert found.learned and found.chars_per_token < 4.0

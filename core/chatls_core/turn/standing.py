@@ -1,0 +1,166 @@
+"""How a conversation stands: what fills the window, what attached contexts cost (spec/agent.md §1.11, §2.4)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from chatls_core.contexts import Context
+from chatls_core.contexts.model import WARN_ATTACHED_TOKENS, WARN_BYTES, WARN_FILES, WARN_TOKENS
+from chatls_core.llm.model import Model
+from chatls_core.prompt.attached_contexts import prefix_budget
+from chatls_core.prompt.compaction_trim import count_recoverable
+from chatls_core.prompt.request import message_chars
+from chatls_core.sessions.conversation import Conversation
+from chatls_core.text.tokens import DEFAULT_RATIO, estimate
+from chatls_core.turn.compacting import SHARES
+from chatls_core.turn.ledger import spent
+from chatls_core.turn.services import Services
+
+
+@dataclass(frozen=True, slots=True)
+class AttachedCost:
+    """An attached context: estimated tokens per turn, US dollars for them cold and cached (``None``: unknown)."""
+
+    name: str
+    tokens: int
+    cold_usd: float | None
+    cached_usd: float | None
+    folded: bool
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A part of the prompt: a section, or the messages of one kind."""
+
+    name: str
+    chars: int
+    tokens: int
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What the next request would hold; all tokens are estimates at ``chars_per_token``."""
+
+    provider: str
+    model: str
+    window: int
+    chars_per_token: float
+    learned: bool
+    sections: tuple[Share, ...]
+    history: tuple[Share, ...]
+    summaries: int
+    recoverable: int
+    folded: tuple[str, ...]
+    tokens: int
+    used_share: float
+    prefix_budget_chars: int
+    compaction_tokens: int
+    cache_hit_share: float | None
+    """Share of all prompt tokens of this conversation so far that were read from the provider's cache."""
+
+    @property
+    def markdown(self) -> str:
+        """The same for people."""
+        how = "learned" if self.learned else "default"
+        lines = [
+            f"**{self.provider}** {self.model}, window {self.window:,} tokens, "
+            f"{self.chars_per_token:.2f} characters per token ({how})",
+            "",
+            "| part | size | ≈tokens |",
+            "| --- | ---: | ---: |",
+        ]
+        lines += [f"| ● {s.name} | {s.chars:,} | {s.tokens:,} |" for s in self.sections]
+        lines += [f"| {s.count} × {s.name} | {s.chars:,} | {s.tokens:,} |" for s in self.history]
+        lines += ["", f"≈{self.tokens:,} tokens, {self.used_share:.0%} of the window; compacted at "
+                  f"{self.compaction_tokens:,}. ● stands in the cached prefix."]  # fmt: skip
+        if self.summaries or self.recoverable:
+            lines.append(f"{self.summaries} summaries; {self.recoverable} cuts can be looked up.")
+        if self.folded:
+            lines.append(f"Folded for space: {', '.join(self.folded)}.")
+        if self.cache_hit_share is not None:
+            lines.append(f"{self.cache_hit_share:.0%} of the prompt so far was read from the cache.")
+        return "\n".join(lines)
+
+
+def attached_costs(services: Services, conversation: Conversation, model: Model) -> tuple[AttachedCost, ...]:
+    """What each attached context costs per turn. Reads the disk. Raises :class:`OSError`."""
+    ratio = services.curation.ratio.ratio(model.provider, model.model)
+    other = sum(s.chars for s in _sections(conversation, ratio) if not s.name.startswith("context "))
+    contexts = {context.name: context for context in services.curation.attached(conversation)}
+    found = []
+    for shown in services.curation.rendered(conversation, model, other):
+        tokens = estimate(shown.section.text, ratio)
+        warnings = list(context_warnings(contexts[shown.name]))
+        if tokens > WARN_ATTACHED_TOKENS:
+            warnings.append(f"It takes more than {WARN_ATTACHED_TOKENS:,} tokens of every request.")
+        prices = model.info.prices
+        cold = None if prices is None else prices.cache_write or prices.input
+        cached = None if prices is None else prices.cache_read or prices.input
+        found.append(
+            AttachedCost(shown.name, tokens, _usd(tokens, cold), _usd(tokens, cached), shown.folded, tuple(warnings))
+        )
+    return tuple(found)
+
+
+def context_warnings(context: Context) -> tuple[str, ...]:
+    """What may surprise about a context's size (spec/agent.md §2.1)."""
+    warnings = []
+    if len(context.files) > WARN_FILES:
+        warnings.append(f"It has more than {WARN_FILES} files.")
+    if context.size > WARN_BYTES:
+        warnings.append("It is larger than 50 MB.")
+    if estimate(context.chars) > WARN_TOKENS and context.mode in ("full", "chunked"):
+        warnings.append(f"It has about {estimate(context.chars):,} tokens; mode knowledge keeps it out of the prompt.")
+    return tuple(warnings)
+
+
+def standing(services: Services, conversation: Conversation, model: Model) -> Standing:
+    """How the conversation stands, for ``chatls.context.status``."""
+    ratio = services.curation.ratio.ratio(model.provider, model.model)
+    sections = _sections(conversation, ratio)
+    chars: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
+    for message in conversation.messages:
+        name = message.role if message.kind == "text" else message.kind.replace("_", " ")
+        chars[name] += message_chars(message)
+        counts[name] += 1
+    history = tuple(Share(name, size, estimate(size, ratio), counts[name]) for name, size in chars.most_common())
+    tokens = sum(s.tokens for s in (*sections, *history))
+    usage = list(spent(conversation).values())
+    read, prompt = sum(u.cache_read_tokens for u in usage), sum(u.prompt_tokens for u in usage)
+    mode = conversation.system_key.partition(":")[0]
+    share = next((value for name, value in SHARES.items() if name == mode), SHARES["chat"])
+    folded = conversation.state.get("folded")
+    return Standing(
+        provider=model.provider,
+        model=model.model,
+        window=model.info.window,
+        chars_per_token=ratio,
+        learned=ratio != DEFAULT_RATIO,
+        sections=sections,
+        history=history,
+        summaries=counts["summary"],
+        recoverable=count_recoverable(conversation.messages),
+        folded=tuple(map(str, folded)) if isinstance(folded, list) else (),
+        tokens=tokens,
+        used_share=round(tokens / model.info.window, 4),
+        prefix_budget_chars=prefix_budget(model.info.window, ratio),
+        compaction_tokens=int(model.info.window * share),
+        cache_hit_share=round(read / prompt, 4) if prompt else None,
+    )
+
+
+def _sections(conversation: Conversation, ratio: float) -> tuple[Share, ...]:
+    stored = conversation.state.get("sections")
+    names = [str(name) for name in stored] if isinstance(stored, list) else []
+    return tuple(
+        Share(names[i] if i < len(names) else f"part {i + 1}", len(text), estimate(text, ratio))
+        for i, text in enumerate(conversation.system)
+    )
+
+
+def _usd(tokens: int, per_million: float | None) -> float | None:
+    return None if per_million is None else round(tokens * per_million / 1_000_000, 6)

@@ -1,0 +1,82 @@
+"""Contexts and compaction from an editor."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.fakes.model_server import ModelServer, Reply
+from tests.server.test_main_job import client
+
+
+@pytest.fixture
+async def models() -> AsyncIterator[ModelServer]:
+    async with ModelServer() as server:
+        yield server
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    root = tmp_path / "workspace"
+    root.mkdir()
+    return root
+
+
+async def test_a_context_is_made_attached_priced_and_detached(
+    tmp_path: Path,
+    workspace: Path,
+    models: ModelServer,
+) -> None:
+    (workspace / "docs here").mkdir()
+    (workspace / "docs here" / "a.md").write_text("Deploys go out on Fridays.\n")
+    async with client(tmp_path, workspace, models) as editor:
+        made = await editor.command("chatls.context.create", {"name": "docs", "paths": ["docs here"]})
+        assert made["data"]["files"] == 1
+        session = (await editor.command("chatls.session.new", {}))["data"]["sessionId"]
+        attached = await editor.command("chatls.context.attach", {"name": "docs", "sessionId": session})
+        assert attached["data"]["tokens"] > 0
+        await editor.request("chatls/chat", {"text": "when?", "sessionId": session})
+        assert "Fridays" in models.requests[-1].system_text
+        status = await editor.command("chatls.context.status", {"sessionId": session})
+        assert "context docs" in status["markdown"]
+        rows = await editor.command("chatls.context.attached", {"sessionId": session})
+        assert [r["name"] for r in rows["data"]["attached"]] == ["docs"]
+        await editor.command("chatls.context.detach", {"name": "docs", "sessionId": session})
+        await editor.request("chatls/chat", {"text": "and now?", "sessionId": session})
+        assert "Fridays" not in models.requests[-1].system_text
+        await editor.command("chatls.context.delete", {"name": "docs"})
+        assert (await editor.command("chatls.context.list", {}))["data"]["contexts"] == []
+
+
+async def test_the_conversation_is_compacted_from_the_chat_box(
+    tmp_path: Path,
+    workspace: Path,
+    models: ModelServer,
+) -> None:
+    async with client(tmp_path, workspace, models) as editor:
+        session = (await editor.request("chatls/chat", {"text": "question 0"}))["sessionId"]
+        for n in range(1, 5):
+            await editor.request("chatls/chat", {"text": f"question {n}", "sessionId": session})
+        models.script(Reply(text="what we said", match="Write the summary now"))
+        told = await editor.request("chatls/chat", {"text": "/compact keep all numbers", "sessionId": session})
+        assert "became a summary" in told["text"]
+        await editor.request("chatls/chat", {"text": "go on", "sessionId": session})
+        assert "what we said" in str(models.requests[-1].messages)
+        assert "question 0" not in str(models.requests[-1].messages)
+
+
+async def test_what_is_missing_is_named(
+    tmp_path: Path,
+    workspace: Path,
+    models: ModelServer,
+) -> None:
+    async with client(tmp_path, workspace, models) as editor:
+        for name, arguments, word in [
+            ("chatls.context.attach", {"name": "docs"}, "sessionId"),
+            ("chatls.context.create", {"paths": ["."]}, "name"),
+            ("chatls.context.create", {"name": "docs", "paths": ["nowhere"]}, "does not exist"),
+        ]:
+            with pytest.raises(Exception, match=word):
+                await editor.command(name, arguments)
