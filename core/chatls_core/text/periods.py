@@ -58,6 +58,8 @@ def add(moment: datetime, count: int, unit: str) -> datetime:
     """
     if unit in ("day", "week", "fortnight", "weekend"):
         return moment + timedelta(days=count * {"day": 1, "fortnight": 14}.get(unit, 7))
+    if unit in ("hour", "minute"):
+        return moment + timedelta(**{f"{unit}s": count})
     if unit == "weekday":
         return _add_working_days(moment, count)
     months = moment.year * 12 + moment.month - 1 + count * _MONTHS[unit]

@@ -10,6 +10,7 @@ from .periods import (
     add,
     day_of,
     filled,
+    full_year,
     iso_week,
     latest,
     latest_weekday,
@@ -25,6 +26,8 @@ from .periods import (
 from .periods_reduce import Reading, rules
 from .periods_tokens import Token, WrittenDate
 from .tokenizer import fold
+
+_CLOCK = ("hour", "minute")
 
 Duration = tuple[tuple[int, str], ...]
 """Counted units, in the order they were said: 1 month 21 days."""
@@ -46,6 +49,7 @@ _ABBREVIATED_AFTER = frozenset({"ON", "FROM", "TO", "BETWEEN", "AND", "SINCE", "
 _WORDS_TOO = frozenset({"sat", "sun", "mon"})
 _SHIFT = {"LAST": -1, "NEXT": 1, "THIS": 0, "OFTHIS": 0, "SAME": 0}
 _COARSE = ("week", "month", "year", "quarter", "half", "decade", "century", "weekend")
+_NO_MODIFIER = {"en": ("half", "weekday", "hour", "minute"), "pt": ("weekday", "hour", "minute")}
 _SINGULARS_IN_S = frozenset({"mes", "fds"})
 
 
@@ -103,7 +107,9 @@ LEVEL_WORDS = rules(
     (r"(?:N|ONE) UNIT (?:(?:, |AND )?(?:AND )?N UNIT )*", _duration),
     (r"(?:THE )?(?:(?P<u>UNIT) )?BEFORE (?:OF )?(?P<r>REL) ", lambda r: _beside(r, -1, -1)),
     (r"(?:THE )?(?:(?P<u>UNIT) )?AFTER (?:OF )?(?P<r>REL) ", lambda r: _beside(r, 1, 1)),
-    (r"LAST NIGHT ", lambda r: _named_day(-1)),
+    (r"LAST DAYPART ", lambda r: _named_day(-1)),
+    (r"DAYPART LAST ", lambda r: _named_day(-1)),
+    (r"(?:THIS|OFTHIS) DAYPART ", lambda r: _named_day(0)),
     (r"QUE VEM ", _next_again),
     pieces=PIECES,
 )
@@ -137,7 +143,7 @@ def _month_is_meant(r: Reading) -> bool:
 
 
 def _date(r: Reading) -> Period | None:
-    if not _month_is_meant(r):
+    if not _month_is_meant(r) or r.loose_join:
         return None
     day = r.number("d")
     return latest(CalendarFields(r.number("y") if r.has("y") else None, _month(r), day), r.now)
@@ -152,7 +158,14 @@ def _month(r: Reading) -> int:
 def _days_of_month(r: Reading) -> Period | None:
     if not _month_is_meant(r):
         return None
-    first, last, month = r.number("d"), r.number("e"), _month(r)
+    lit = r.token("lit")
+    if lit is not None:
+        if not isinstance(lit.value, WrittenDate) or lit.value.pair is None:
+            return None
+        first, last = lit.value.pair
+    else:
+        first, last = r.number("d"), r.number("e")
+    month = _month(r)
     if r.has("y"):
         start = filled(CalendarFields(r.number("y"), month, first))
     else:
@@ -163,6 +176,10 @@ def _days_of_month(r: Reading) -> Period | None:
 
 def _month_of_year(r: Reading) -> Period:
     return filled(CalendarFields(r.number("y"), _month(r)))
+
+
+def _month_of_short_year(r: Reading) -> Period | None:
+    return filled(CalendarFields(full_year(r.number("y")), _month(r))) if r.number("y") < 100 else None
 
 
 def _month_alone(r: Reading) -> Period | None:
@@ -210,8 +227,8 @@ def _is_date(r: Reading, token: Token) -> bool:
     if r.timely:
         return True
     assert isinstance(token.value, WrittenDate)
-    if token.value.fields.year is None and token.end - token.start > 2 and token.word != "/":
-        return False
+    if token.value.fields.year is None and "/" not in token.word:
+        return False  # "runs on 3.11", "in section 4-22"
     return before is not None and before.code in ("IN", "ON", "SINCE", "BEFORE", "AFTER", "FROM", "TO", "UNIT")
 
 
@@ -242,6 +259,8 @@ def _weekday(r: Reading) -> Period | None:
     assert token is not None
     number = int(str(token.value))
     before = r.before()
+    if _plural(token):
+        return None  # "on Fridays" is a habit, no day
     if token.code == "DWD":
         placed = before is not None and before.code in _ABBREVIATED_AFTER
         if r.language != "en" or not placed or not (_capital(token) or len(token.word) > 3):
@@ -278,6 +297,8 @@ def _weekday_and_day(r: Reading) -> Period | None:
     day = r.token("d")
     if day is None or (day.code == "N" and not (r.has("the") or r.closed)):
         return None
+    if token.code == "DWD" and not _capital(token) and len(token.word) == 3:
+        return None
     this_month = CalendarFields(r.now.year, r.now.month, r.number("d"))
     wanted = int(str(token.value))
     for months in range(0, -13, -1):
@@ -298,13 +319,22 @@ def _counted_weekdays(r: Reading) -> Period:
     return day_of(add(first.start, r.number("n") - 1, "week"))
 
 
+def _weekdays_ago(r: Reading) -> Period:
+    token, count = r.token("w"), r.token("n")
+    assert token is not None and count is not None
+    latest_one = latest_weekday(r.now, int(str(token.value)))
+    return day_of(add(latest_one.start, 1 - int(str(count.value or 1)), "week"))
+
+
 # Units around now
 
 
 def _unit_with_modifier(r: Reading) -> Period | None:
     token = r.token("u")
     unit = r.unit("u")
-    if _plural(token) or unit in ("half", "weekday") or (r.token("mod") and _says_that(r) and unit != "weekend"):
+    if unit == "day" and r.followed_by("AND"):
+        return None  # "in this day and age"
+    if _plural(token) or unit in _NO_MODIFIER[r.language] or (r.token("mod") and _says_that(r) and unit != "weekend"):
         return None
     return unit_at(r.now, unit, _shift(r))
 
@@ -321,7 +351,7 @@ def _unit_two_away(r: Reading) -> Period | None:
 def _unit_named(r: Reading) -> Period | None:
     """ "the week", "my week", "on weekend": a part of longer phrases; alone only where nothing else can be meant."""
     unit = r.unit("u")
-    if _plural(r.token("u")) or unit in ("half", "weekday", "fortnight"):
+    if _plural(r.token("u")) or unit in ("half", "weekday", "fortnight", "hour", "minute"):
         return None
     before = r.before()
     weekend = unit == "weekend" and r.closed and (before is None or before.code != "OF")
@@ -348,6 +378,7 @@ def duration(r: Reading, name: str = "n") -> Duration:
 def moved(moment: datetime, by: Duration, sign: int) -> datetime:
     """A moment moved by counted units, the largest first."""
     size = ("century", "decade", "year", "half", "quarter", "month", "fortnight", "week", "weekend", "day", "weekday")
+    size += _CLOCK
     for count, unit in sorted(by, key=lambda part: size.index(part[1])):
         moment = add(moment, sign * count, unit)
     return moment
@@ -356,6 +387,8 @@ def moved(moment: datetime, by: Duration, sign: int) -> datetime:
 def _last_units(r: Reading) -> Period | None:
     by = duration(r)
     today = midnight(r.now)
+    if by[-1][1] in _CLOCK:
+        return Period(moved(r.now, by, -1), r.now, "range")
     if by[0][1] in ("decade", "century"):
         count, unit = by[0]
         this = unit_at(r.now, unit)
@@ -364,7 +397,7 @@ def _last_units(r: Reading) -> Period | None:
 
 
 def _next_units(r: Reading) -> Period | None:
-    by = duration(r)
+    by = _days_and_longer(r)
     today = midnight(r.now)
     if by[0][1] in ("decade", "century"):
         count, unit = by[0]
@@ -382,6 +415,8 @@ def _units_by_modifier(r: Reading) -> Period | None:
 
 def _number_before_modifier(r: Reading) -> tuple[str, Duration] | Period | None:
     by = ((r.number("k"), r.unit("u")),)
+    if r.unit("u") in _CLOCK:
+        return Period(moved(r.now, by, -1), r.now, "range") if _shift(r) < 0 else None
     today = midnight(r.now)
     if _shift(r) < 0:
         return Period(moved(today, by, -1), max(r.now, today), "range")
@@ -392,27 +427,41 @@ def _number_before_modifier(r: Reading) -> tuple[str, Duration] | Period | None:
 def _ago(r: Reading) -> Period:
     """Back from today: a single week, month or year is the whole calendar one (spec/memory.md §7.3), else a day."""
     by = duration(r)
+    before = r.before()
+    if before is not None and before.value == "half":
+        if by != ((1, "year"),):
+            raise ValueError("half of that is no calendar unit")
+        by = ((6, "month"),)
+    if by[-1][1] in _CLOCK:
+        return day_of(moved(r.now, by, -1))
     then = moved(midnight(r.now), by, -1)
     unit = by[-1][1]
     return unit_at(then, unit) if len(by) == 1 and unit in _COARSE else day_of(then)
 
 
 def _ahead(r: Reading) -> Period | None:
-    by = duration(r)
-    if r.has("sure") or r.future:
+    by = _days_and_longer(r)
+    if r.has("sure") or r.future or r.whole:
         return day_of(moved(midnight(r.now), by, 1))
     return None
+
+
+def _days_and_longer(r: Reading) -> Duration:
+    by = duration(r)
+    if any(unit in _CLOCK for _, unit in by):
+        raise ValueError("hours from now are no day")
+    return by
 
 
 def _within(r: Reading) -> Period | None:
     if not (r.has("next") or r.has("from") or r.future or r.whole):
         return None
-    return Period(midnight(r.now), moved(midnight(r.now), duration(r), 1), "range")
+    return Period(midnight(r.now), moved(midnight(r.now), _days_and_longer(r), 1), "range")
 
 
 def _from_named_day(r: Reading) -> Period:
     base = add(midnight(r.now), r.number("r"), "day") if r.has("r") else midnight(r.now)
-    return day_of(moved(base, duration(r), -1 if r.has("back") else 1))
+    return day_of(moved(base, _days_and_longer(r), -1 if r.has("back") else 1))
 
 
 def _rest(r: Reading) -> Period:
@@ -457,7 +506,7 @@ def _latest_part(now: datetime, which: int, months: int, grain: str) -> Period:
 
 
 def _century(r: Reading) -> Period | None:
-    if not _unit_only(r, "century") or not 1 <= r.number("d") <= 30:
+    if not _unit_only(r, "century") or _plural(r.token("u")) or not 1 <= r.number("d") <= 30:
         return None
     return years_from((r.number("d") - 1) * 100, 100, "century")
 
@@ -472,6 +521,11 @@ def _decade(r: Reading) -> Period | None:
         return None
     century = 2000 if short and value == 0 else 1900 if short else 0
     return years_from(century + value, 10, "decade")
+
+
+def _spelled_decade(r: Reading) -> Period | None:
+    token = r.token("d")
+    return _decade(r) if r.language == "pt" and token is not None and token.word else None
 
 
 def _decade_in_portuguese(r: Reading) -> Period | None:
@@ -515,13 +569,15 @@ def _now(r: Reading) -> Period:
 
 
 LEVEL_DATES = rules(
-    (r"{weekday_before}{the}(?P<d>N|O) (?:\. |- |/ )?(?:OF )?(?:THE )?{mo}{year_after}", _date),
+    (r"{weekday_before}(?:THE )?(?P<d>N|O) (?:\. |- |/ )?(?:OF )?(?:THE )?{mo}{year_after}", _date),
     (r"(?P<d>N|O) (?:\. |- |/ )?(?P<m>MON|DMON) (?:- |/ )(?P<y>Y) ", _date),
     (r"{weekday_before}{mo}(?:THE )?(?P<d>N|O) {year_after}", _date),
     (r"(?P<y>Y) (?:- |/ )?{mo}(?:- |/ )?(?P<d>N|O) ", _date),
     (r"{mo}(?P<d>N|O) (?:TO |- |– )(?P<e>N|O) (?!MON |DMON |OF ){year_after}", _days_of_month),
     (r"{mo}(?:FROM |BETWEEN )(?:THE )?(?P<d>N|O) (?:TO |AND |- )(?:THE )?(?P<e>N|O) {year_after}", _days_of_month),
+    (r"{mo}(?P<lit>LIT) {year_after}", _days_of_month),
     (r"{mo}(?:, |- |/ )?(?:OF |IN )?(?P<y>Y) ", _month_of_year),
+    (r"{mo}' (?P<y>N) ", _month_of_short_year),
     (r"(?P<y>Y) (?:, |- |/ |OF )?(?P<m>MON|DMON) ", _month_of_year),
     (r"(?P<m>MON|DMON) ", _month_alone),
     (r"{mod}{not_part}(?P<m>MON|DMON) ", _month_with_modifier),
@@ -533,9 +589,11 @@ LEVEL_DATES = rules(
     (r"{wd}(?P<mod>LAST|NEXT) (?!UNIT)", lambda r: _weekday_with_modifier(r) if r.language == "pt" else None),
     (r"{wd}(?:, )?(?P<the>THE )?(?P<d>N|O) ", _weekday_and_day),
     (r"(?P<n>N) {wd}(?:FROM NOW |LATER )", _counted_weekdays),
+    (r"(?P<n>N|ONE) {wd}AGO ", _weekdays_ago),
     (r"(?:THE |MY )?(?P<mod>LAST|NEXT|THIS|OFTHIS|SAME) (?P<u>UNIT) {not_part}", _unit_with_modifier),
     (r"(?P<u>UNIT) (?P<mod>LAST|NEXT) ", lambda r: _unit_with_modifier(r) if r.language == "pt" else None),
     (r"(?:THE )?(?P<u>UNIT) (?:(?P<next>AFTER (?:THE )?NEXT )|BEFORE (?:THE )?LAST |LASTLAST )", _unit_two_away),
+    (r"(?P<u>UNIT) ", lambda r: _unit_named(r) if r.whole and r.unit("u") == "weekend" else None),
     (r"(?:THE |MY |ON |IN )(?P<u>UNIT) (?!OF |AFTER |BEFORE |STARTING |EARLY |N |Y )", _unit_named),
     (r"(?P<within>WITHIN |IN )?{the}{mod}(?P<n>DUR) {not_part}", _units_by_modifier),
     (r"{the}(?P<n>DUR) (?P<mod>LAST|NEXT) ", lambda r: _units_by_modifier(r) if r.language == "pt" else None),
@@ -546,9 +604,9 @@ LEVEL_DATES = rules(
     (r"(?P<n>DUR) FROM (?:NOW|(?P<r>REL)) ", _from_named_day),
     (r"(?P<n>DUR) (?P<back>BEFORE )(?:OF )?(?P<r>REL) ", _from_named_day),
     (r"(?P<n>DUR) AFTER (?:OF )?(?P<r>REL) ", _from_named_day),
-    (r"(?:IN |WITHIN OF )(?P<n>DUR) ", _ahead),
+    (r"IN (?P<n>DUR) ", _ahead),
     (r"(?P<sure>DAQUI )(?:A )?(?P<n>DUR) ", _ahead),
-    (r"WITHIN (?P<n>DUR) (?P<from>FROM (?:NOW|REL) )?", _within),
+    (r"WITHIN (?:OF )?(?P<n>DUR) (?P<from>FROM (?:NOW|REL) )?", _within),
     (r"(?P<n>DUR) (?:IN THE FUTURE |HENCE )", _next_units),
     (r"REST (?:OF )?(?:THE |MY )?(?:THIS |OFTHIS )?(?P<u>UNIT) ", _rest),
     (r"EARLIER (?:IN )?(?:THE |THIS )(?P<u>UNIT) ", _so_far),
@@ -557,10 +615,11 @@ LEVEL_DATES = rules(
     (r"(?P<part>PART) {year_after}", _part),
     (r"(?P<y>Y) (?:, )?(?P<part>PART) ", _part),
     (r"(?:THE )?(?P<d>O) (?P<u>UNIT) ", _century),
+    (r"(?P<u>UNIT) (?P<d>O) ", lambda r: _century(r) if r.language == "pt" else None),
     (r"THE (?:' )?(?P<d>DEC) ", _decade),
     (r"(?:IN )(?P<d>DEC) ", lambda r: _decade(r) if r.number("d") >= 1000 else None),
     (r"(?P<u>UNIT) (?:OF )?(?P<d>N|Y|DEC) ", _decade_in_portuguese),
-    (r"(?:IN |OF )?(?P<d>DEC) ", lambda r: _decade(r) if r.language == "pt" else None),
+    (r"(?P<d>DEC) ", _spelled_decade),
     (r"(?P<u>UNIT) (?:OF )?(?P<y>N|Y) ", _numbered_year),
     (r"(?P<u>UNIT) (?P<n>N) (?:(?:OF |, )?(?P<y>Y) )?", _numbered_week),
     (r"(?P<u>UNIT) (?P<d>N|O) ", _numbered_day),

@@ -184,10 +184,19 @@ def _bare_day(r: Reading) -> Period | None:
     if not r.closed or not 1 <= r.number("d") <= 31:
         return None
     digits = day.word[:1].isdigit()
-    on = r.match.group("prep").strip() == "ON"
+    on = r.match.group("prep").startswith("ON")
     if r.timely or (day.code == "O" and digits and on):
         return latest(CalendarFields(day=r.number("d")), r.now)
     return None
+
+
+def _days(r: Reading) -> Period | None:
+    """ "from the 4th to the 8th"."""
+    first, last = r.token("a"), r.token("b")
+    if first is None or last is None or not r.closed or not (first.word[:1].isdigit() and last.word[:1].isdigit()):
+        return None
+    start = latest(CalendarFields(day=r.number("a")), r.now, strictly=True)
+    return spanning(start, first_from(CalendarFields(day=r.number("b")), start.start))
 
 
 _END = r"(?:THE |IN THE |A )?"
@@ -207,5 +216,7 @@ LEVEL_RANGES = rules(
     (r"AFTER (?:OF )?(?:THE )?(?P<p>P) ", _after),
     (r"(?P<to>TO) (?:THE )?(?P<p>P) ", _until),
     (r"(?P<prep>ON |IN |FOR THE |ON THE )(?P<d>N|O) ", _bare_day),
+    (r"(?P<prep>THE )(?P<d>O) ", lambda r: _bare_day(r) if r.whole else None),
+    (r"(?:FROM |BETWEEN )(?:THE )?(?P<a>O) (?:TO |AND )(?:THE )?(?P<b>O) ", _days),
     pieces=PIECES,
 )

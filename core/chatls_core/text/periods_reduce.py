@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -16,6 +16,58 @@ from .tokenizer import fold
 _FUNCTION_WORDS = FUNCTION_WORDS["en"] | FUNCTION_WORDS["pt"]
 
 
+_SEEDS = frozenset(
+    {"MON", "DMON", "WD", "DWD", "WO", "UNIT", "DAYPART", "REL", "NOW", "LIT", "Y", "DEC", "PART", "WC", "DUR", "P"}
+)
+"""Every expression holds one of these, or a number after one of the next."""
+_BEFORE_DAY = frozenset({"ON", "IN", "THE"})
+_GAPS = frozenset({"_", "!", "CLOCK"})
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The codes of those runs of tokens that may hold a time, as one line for the patterns; most prose is left out."""
+
+    codes: str
+    starts: Sequence[int]
+    places: Sequence[int]
+
+    def token_at(self, position: int) -> int:
+        """The index of the token whose code stands at a position of the line."""
+        return self.places[bisect_right(self.starts, position) - 1]
+
+
+def _line(tokens: Sequence[Token]) -> Line:
+    codes: list[str] = []
+    starts: list[int] = []
+    places: list[int] = []
+    length = 0
+    for run in _runs(tokens):
+        for place in run:
+            codes.append(tokens[place].code)
+            starts.append(length)
+            places.append(place)
+            length += len(tokens[place].code) + 1
+        codes.append("|")
+        length += 2
+    return Line(" ".join(codes) + " ", starts, places)
+
+
+def _runs(tokens: Sequence[Token]) -> Iterator[range]:
+    first, seeded = 0, False
+    for i, token in enumerate(tokens):
+        if token.code in _GAPS:
+            if seeded:
+                yield range(first, i)
+            first, seeded = i + 1, False
+        elif token.code in _SEEDS:
+            seeded = True
+        elif token.code in ("N", "O") and i and tokens[i - 1].code in _BEFORE_DAY:
+            seeded = True
+    if seeded:
+        yield range(first, len(tokens))
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """One place where a rule may apply: the named tokens of its pattern, and the sentence around."""
@@ -24,13 +76,13 @@ class Reading:
     tokens: Sequence[Token]
     first: int
     last: int
-    starts: Sequence[int]
+    line: Line
     now: datetime
     language: str
 
     def token(self, name: str) -> Token | None:
         """The first token of a named group; ``None`` when the group is not there."""
-        return self.tokens[bisect_right(self.starts, self.match.start(name)) - 1] if self.has(name) else None
+        return self.tokens[self.line.token_at(self.match.start(name))] if self.has(name) else None
 
     def number(self, name: str) -> int:
         """The number of a named group. Raises :class:`ValueError` when the group is not there."""
@@ -92,8 +144,15 @@ class Reading:
 
     @property
     def future(self) -> bool:
-        """Whether the sentence looks ahead."""
-        return any(fold(t.word) in FUTURE_WORDS for t in self.tokens[max(0, self.first - 12) : self.first] if t.word)
+        """Whether the words around look ahead."""
+        around = self.tokens[max(0, self.first - 12) : self.last + 6]
+        return any(fold(t.word) in FUTURE_WORDS for t in around if t.word)
+
+    @property
+    def loose_join(self) -> bool:
+        """Whether a hyphen or slash stands apart inside the reading: "5 - Jan" joins two dates, "5-Jan" is one."""
+        inside = range(self.first + 1, self.last)
+        return any(self.tokens[i].code in ("-", "/") and self.tokens[i - 1].end < self.tokens[i].start for i in inside)
 
 
 Handler = Callable[[Reading], "Period | tuple[str, object] | None"]
@@ -104,12 +163,28 @@ class Rule:
     """A pattern over token codes and what it means. A handler that gives ``None`` declines."""
 
     pattern: re.Pattern[str]
+    needed: frozenset[str]
     handler: Handler
+
+
+_GROUP = re.compile(r"\((\?P<\w+>|\?:|\?!)?([^()]*)\)(\?|\*)?")
+
+
+def _needed(pattern: str) -> frozenset[str]:
+    """The codes without which a pattern cannot match: those outside every optional group and alternative."""
+
+    def inner(group: re.Match[str]) -> str:
+        return "" if group[3] or group[1] == "?!" or "|" in group[2] else group[2]
+
+    while (simpler := _GROUP.sub(inner, pattern)) != pattern:
+        pattern = simpler
+    return frozenset(re.findall(r"[A-Z]+", pattern))
 
 
 def rules(*pairs: tuple[str, Handler], pieces: dict[str, str]) -> tuple[Rule, ...]:
     """Compile a level. In a pattern every code is followed by a space; ``{name}`` inserts a piece."""
-    return tuple(Rule(re.compile(r"(?<!\S)(?:" + _filled(p, pieces) + ")"), handler) for p, handler in pairs)
+    filled = [(_filled(pattern, pieces), handler) for pattern, handler in pairs]
+    return tuple(Rule(re.compile(rf"(?<!\S)(?:{pattern})"), _needed(pattern), handler) for pattern, handler in filled)
 
 
 def _filled(pattern: str, pieces: dict[str, str]) -> str:
@@ -120,24 +195,23 @@ def _filled(pattern: str, pieces: dict[str, str]) -> str:
 
 def reduce(tokens: list[Token], level: Iterable[Rule], now: datetime, language: str) -> list[Token]:
     """Apply one level once: where readings overlap the longest wins, then the leftmost, then the earlier rule."""
-    codes, starts, at = [], [], 0
-    for token in tokens:
-        codes.append(token.code)
-        starts.append(at)
-        at += len(token.code) + 1
-    line = " ".join(codes) + " "
-    ends = {start: i for i, start in enumerate(starts)} | {at: len(tokens)}
+    line = _line(tokens)
+    present = {tokens[place].code for place in line.places}
     candidates = []
     for order, rule in enumerate(level):
-        for match in rule.pattern.finditer(line):
-            first, last = bisect_right(starts, match.start()) - 1, ends[match.end()] - 1
+        if not rule.needed <= present:
+            continue
+        for match in rule.pattern.finditer(line.codes):
+            first, last = line.token_at(match.start()), line.token_at(match.end() - 1)
             candidates.append((tokens[first].start - tokens[last].end, first, order, last, match, rule))
+    if not candidates:
+        return tokens
     taken = [False] * len(tokens)
     replaced: dict[int, tuple[int, Token]] = {}
     for _, first, _, last, match, rule in sorted(candidates, key=lambda c: c[:3]):
         if any(taken[first : last + 1]):
             continue
-        value = _meaning(rule.handler, Reading(match, tokens, first, last, starts, now, language))
+        value = _meaning(rule.handler, Reading(match, tokens, first, last, line, now, language))
         if value is None:
             continue
         code, meaning = ("P", value) if isinstance(value, Period) else value

@@ -14,7 +14,7 @@ from .tokenizer import fold
 _LEXEMES = re.compile(
     r"""
     (?P<other>
-        `[^`\n]*` | \w+://\S+ | [\w.+-]+@[\w-]+\.\w[\w.-]* | \S*[\\=<>{}]\S* | \w[\w.]*[(\[]\S* | [~^$#@]\S+ | --\S+
+        \0+ | `[^`\n]*` | \w+://\S+ | [\w.+-]+@[\w-]+\.\w[\w.-]* | \S*[\\=<>{}]\S* | \w[\w.]*[(\[]\S* | [~^$#@]\S+ | --\S+
       | (?!w/c\b)(?:\.{0,2}/)?[A-Za-z_][\w-]*(?:/[A-Za-z_.][\w.-]*)+/? | (?<![\w])/[A-Za-z_][\w./-]*
       | \w*_\w[\w.]* | [A-Za-z]\w+\.[A-Za-z]\w*(?:\.\w+)*
       | [0-9a-fA-F]{8}-[0-9a-fA-F-]{27,} | (?=[0-9a-fA-F]*[a-fA-F])(?=[0-9a-fA-F]*\d[0-9a-fA-F]*\d)[0-9a-fA-F]{7,}\b
@@ -40,10 +40,15 @@ _LEXEMES = re.compile(
     """,
     re.VERBOSE,
 )
+_LONG = re.compile(r"\S{41,}")
+"""Runs without a space that are no words: paths, keys, encoded data. Left out, so that no pattern walks over them."""
 _MONTH_AND_DAY = re.compile(r"([^\W\d_]{3,9})\.?(\d{1,2})(?:st|nd|rd|th)?")
 _DAY_AND_MONTH = re.compile(r"(\d{4}|\d{1,2}(?:st|nd|rd|th)?)?([-/]?)([^\W\d_]{3,9})(?:[-/](\d{4}|\d{1,2}))?")
 _NUMBER_RANGE = re.compile(r"(\d{1,2}|\d{4})-(\d{1,2}|\d{4})")
 _DOTTED_DAY = re.compile(r"(\d{1,2})(?:st|nd|rd|th)?\.?|\d+[,.!?;:]*")
+
+
+_ROMAN = re.compile(r"(X{0,2})(IX|IV|V?I{0,3})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,22 +74,33 @@ class WrittenDate:
 
 def tokens_of(text: str, language: str) -> list[Token]:
     """The tokens of a text, numbers in words already read."""
-    tokens = [t for m in _LEXEMES.finditer(text) for t in _token(m, language)]
-    if language == "pt":
-        tokens = list(_with_names_of_two_words(tokens))
+    readable = _LONG.sub(lambda m: "\0" * len(m[0]), text)
+    tokens = [t for m in _LEXEMES.finditer(readable) for t in _token(m, language)]
+    tokens = list(_with_names_of_two_words(tokens, language))
     return _with_spelled_numbers(tokens, language)
 
 
-def _with_names_of_two_words(tokens: Sequence[Token]) -> Iterator[Token]:
-    """Portuguese names of several words as one token: "fim de semana", "segunda feira"."""
+def _with_names_of_two_words(tokens: Sequence[Token], language: str) -> Iterator[Token]:
+    """Names of several words as one token: "business days", "fim de semana", "segunda feira", "século XIX"."""
     at = 0
     while at < len(tokens):
         first, words = tokens[at], [fold(t.word) for t in tokens[at : at + 3]]
-        if words[0] in ("fim", "fins") and words[1:] == ["de", "semana"]:
+        if language == "en":
+            if words[0] in ("business", "working", "work") and words[1:2] in (["day"], ["days"]):
+                yield Token("UNIT", "weekday", first.start, tokens[at + 1].end, tokens[at + 1].word)
+                at += 2
+                continue
+            yield first
+            at += 1
+        elif words[0] in ("fim", "fins", "final", "finais") and words[1:] == ["de", "semana"]:
             yield Token("UNIT", "weekend", first.start, tokens[at + 2].end)
             at += 3
         elif first.code == "WO" and words[1:2] in (["feira"], ["feiras"]):
             yield Token("WD", first.value, first.start, tokens[at + 1].end, first.word)
+            at += 2
+        elif first.value == "century" and words[1:2] and (century := _roman(tokens[at + 1].word)):
+            yield first
+            yield Token("O", century, tokens[at + 1].start, tokens[at + 1].end)
             at += 2
         else:
             yield first
@@ -103,7 +119,7 @@ def _token(match: re.Match[str], language: str) -> list[Token]:
         return [Token(text if text in ",.-/'–—" else "!", None, start, end)]
     written = _written_date(match, kind, language)
     if written is not None:
-        return [Token("LIT", written, start, end)]
+        return [Token("LIT", written, start, end, text)]
     if kind == "dm":
         first, second = int(match["a5"]), int(match["b5"])
         if match["s5"] == "-" and 1 <= first < second <= 31:
@@ -200,6 +216,15 @@ def _glued(text: str, start: int, language: str) -> list[Token]:
     return other
 
 
+def _roman(word: str) -> int:
+    """A Roman number up to 29; 0 for another word."""
+    found = _ROMAN.fullmatch(word)
+    if found is None:
+        return 0
+    tens, ones = found.groups()
+    return 10 * len(tens) + {"IX": 9, "IV": 4}.get(ones, 5 * ("V" in ones) + ones.count("I"))
+
+
 def _written_date(match: re.Match[str], kind: str, language: str) -> WrittenDate | None:
     if kind == "stamp":
         return _date(int(match["sy"]), int(match["sm"]), int(match["sd"]), doubtful=False)
@@ -249,7 +274,7 @@ def _with_spelled_numbers(tokens: Sequence[Token], language: str) -> list[Token]
     words = [fold(tokens[i].word) for i in joined]
     while at < len(tokens):
         token = tokens[at]
-        number = read_number(words, place[at], language) if token.word and token.code in _MAY_BE_NUMBERS else None
+        number = read_number(words, place[at], language) if token.word and _may_be_number(tokens, at) else None
         if number is not None:
             last = joined[place[at] + number.length - 1]
             if all(t.word or t.code == "-" for t in tokens[at : last + 1]):
@@ -262,7 +287,7 @@ def _with_spelled_numbers(tokens: Sequence[Token], language: str) -> list[Token]
         if token.code == "UNIT" and token.value == "year" and language == "pt" and at + 1 < len(tokens):
             decade = spelled_decade(fold(tokens[at + 1].word)) if tokens[at + 1].word else None
             if decade is not None and fold(token.word) == "anos":
-                found.append(Token("DEC", decade, token.start, tokens[at + 1].end))
+                found.append(Token("DEC", decade, token.start, tokens[at + 1].end, token.word))
                 at += 2
                 continue
         found.append(token)
@@ -270,4 +295,11 @@ def _with_spelled_numbers(tokens: Sequence[Token], language: str) -> list[Token]
     return found
 
 
-_MAY_BE_NUMBERS = frozenset({"_", "N", "WO"})
+def _may_be_number(tokens: Sequence[Token], at: int) -> bool:
+    """Whether a word may be read as a number; "dez" is December unless what follows can be counted."""
+    token = tokens[at]
+    if token.code == "DMON":
+        return (
+            token.word == "dez" and at + 1 < len(tokens) and tokens[at + 1].code in ("UNIT", "OF", "LAST", "NEXT", "A")
+        )
+    return token.code in ("_", "N")

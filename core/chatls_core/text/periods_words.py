@@ -40,7 +40,7 @@ _EN: dict[str, Entry] = {
     **_units(
         "day=day|days week=week|weeks|wk|wks month=month|months year=year|years|yr|yrs decade=decade|decades"
         " century=century|centuries quarter=quarter|quarters half=half weekend=weekend|weekends|week-end"
-        " fortnight=fortnight|fortnights weekday=workday|workdays"
+        " fortnight=fortnight|fortnights weekday=workday|workdays hour=hour|hours|hr|hrs minute=minute|minutes|min|mins"
     ),
     **_words("LAST", "last|past|previous|prior|preceding"),
     **_words("NEXT", "next|upcoming|coming|following"),
@@ -79,7 +79,7 @@ _EN: dict[str, Entry] = {
     "tmrw": ("REL", 1),
     "tmr": ("REL", 1),
     "now": ("NOW", None),
-    "night": ("NIGHT", None),
+    **_words("DAYPART", "morning|afternoon|evening|night"),
     "date": ("DATEWORD", None),
     "ytd": ("TODATE", "year"),
     "mtd": ("TODATE", "month"),
@@ -105,7 +105,7 @@ _PT: dict[str, Entry] = {
     **_units(
         "day=dia|dias week=semana|semanas month=mes|meses year=ano|anos decade=decada|decadas century=seculo|seculos"
         " quarter=trimestre|trimestres half=semestre|semestres weekend=fim-de-semana|fins-de-semana|fds"
-        " fortnight=quinzena|quinzenas"
+        " fortnight=quinzena|quinzenas hour=hora|horas minute=minuto|minutos"
     ),
     **_words("LAST", "ultimo|ultima|ultimos|ultimas|anterior|anteriores|passado|passada|passados|passadas"),
     **_words("NEXT", "proximo|proxima|proximos|proximas|seguinte|seguintes|vindouro|vindoura"),
@@ -118,7 +118,7 @@ _PT: dict[str, Entry] = {
     **_words("MY", "meu|minha"),
     **_words("OF", "de|do|da|dos|das"),
     **_words("IN", "em|no|na|nos|nas|durante"),
-    **_words("FEW", "poucos|poucas|alguns|algumas"),
+    **_words("FEW", "poucos|poucas|alguns|algumas|uns|umas"),
     **_words("COUPLE", "par"),
     **_words("BETWEEN", "entre"),
     **_words("AND", "e"),
@@ -145,7 +145,7 @@ _PT: dict[str, Entry] = {
     "hoje": ("REL", 0),
     "amanha": ("REL", 1),
     "agora": ("NOW", None),
-    "noite": ("NIGHT", None),
+    **_words("DAYPART", "manha|tarde|noite|madrugada"),
 }
 del _PT["MARCO"]
 _PT["depois"] = ("AFTER", None)

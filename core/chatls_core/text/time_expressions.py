@@ -17,12 +17,17 @@ from .periods_parts import LEVEL_DAYS_OF_MONTH, LEVEL_PARTS
 from .periods_ranges import LEVEL_RANGES
 from .periods_reduce import reduce
 from .periods_tokens import Token, tokens_of
-from .periods_words import DOUBTFUL, FUNCTION_WORDS
+from .periods_words import DOUBTFUL, FUNCTION_WORDS, WORDS
 from .tokenizer import fold
 
 SCAN_LIMIT = 20_000
 """Characters of a text that are read; times further on are not looked for."""
 
+_VOCABULARY = {code: {*FUNCTION_WORDS[code], *WORDS[code]} for code in FUNCTION_WORDS}
+_ONLY = {
+    "en": _VOCABULARY["en"] - _VOCABULARY["pt"] - DOUBTFUL["en"],
+    "pt": _VOCABULARY["pt"] - _VOCABULARY["en"] - DOUBTFUL["pt"],
+}
 _LEVELS = (LEVEL_WORDS, LEVEL_DATES, LEVEL_DAYS_OF_MONTH, LEVEL_PARTS, LEVEL_PARTS, LEVEL_RANGES)
 
 
@@ -63,9 +68,9 @@ def find(text: str, now: datetime, language: str | None = None) -> list[TimeWind
 
 
 def _leaning(text: str) -> int:
-    """How much more Portuguese than English the little words of a text are."""
-    words = [fold(word) for word in text.split()]
-    return sum(w in FUNCTION_WORDS["pt"] for w in words) - sum(w in FUNCTION_WORDS["en"] for w in words)
+    """How much more Portuguese than English the little words and the words of time of a text are."""
+    words = [fold(word.strip(",.;:!?()'\"")) for word in text.split()]
+    return sum(w in _ONLY["pt"] for w in words) - sum(w in _ONLY["en"] for w in words)
 
 
 def _read(text: str, now: datetime, language: str, *, sure: bool) -> list[Token]:
@@ -80,7 +85,7 @@ def _read(text: str, now: datetime, language: str, *, sure: bool) -> list[Token]
 
 
 def _without_doubt(token: Token, doubtful: frozenset[str]) -> Token:
-    if token.word and fold(token.word) in doubtful:
+    if token.word and token.code not in ("MON", "LIT") and fold(token.word) in doubtful:
         return Token("_", None, token.start, token.end, token.word)
     return token
 
