@@ -202,28 +202,44 @@ def sort_topics(items: Iterable[Topic]) -> tuple[Topic, ...]:
     return tuple(sorted(items, key=lambda t: (-t.mentions, t.name)))
 
 
+PROJECT_VALUES = ("path", "description", "status", "priority")
+FIELD_TIMES = "field_times"
+"""An unknown field to ChatCLI: when each value of a merged project was said, so that a merge of merges still knows."""
+
+
 def project(a: Project, b: Project) -> Project:
     """Two copies of one project: what the more recently active one says, filled from the other."""
-
-    def latest(field: str) -> Any:
-        return max(((bool(getattr(p, field)), p.last_active, rank(getattr(p, field))), i) for i, p in enumerate((a, b)))
-
-    def value(field: str) -> Any:
-        return getattr((a, b)[latest(field)[1]], field)
-
+    if a == b:
+        return a
+    chosen: dict[str, Any] = {}
+    said: dict[str, str] = {}
+    for field in PROJECT_VALUES:
+        values = [getattr(p, field) for p in (a, b)]
+        filled, time, _, index = max((bool(v), _said_at((a, b)[i], field), rank(v), i) for i, v in enumerate(values))
+        chosen[field] = values[index]
+        if filled:
+            said[field] = time.isoformat()
     return _with(
         a,
         b,
         name=pick(a.name, b.name),
-        path=value("path"),
-        description=value("description"),
-        status=value("status"),
+        **chosen,
         technologies=fold_union(a.technologies, b.technologies),
         key_files=fold_union(a.key_files, b.key_files),
         last_active=max(a.last_active, b.last_active),
-        priority=value("priority"),
         metadata=union(a.metadata, b.metadata, pick),
+        **{FIELD_TIMES: said},
     )
+
+
+def _said_at(owner: Project, field: str) -> datetime:
+    stamps = _extra_of(owner).get(FIELD_TIMES)
+    if isinstance(stamps, Mapping) and isinstance(text := stamps.get(field), str):
+        try:
+            return min(datetime.fromisoformat(text), owner.last_active)
+        except (ValueError, TypeError):
+            return owner.last_active
+    return owner.last_active
 
 
 def projects(a: tuple[Project, ...], b: tuple[Project, ...]) -> tuple[Project, ...]:
@@ -283,7 +299,7 @@ LISTS = ("certifications", "skills", "goals", "interests", "directives")
 
 def field_meta(a: FieldMeta, b: FieldMeta) -> FieldMeta:
     """The later change wins; the later confirmation is kept."""
-    first, second = sorted((a, b), key=lambda m: (m.updated_at or EPOCH, m.source, m.sensitive, rank(_extra_of(m))))
+    first, second = sorted((a, b), key=_change_order)
     return _with(
         first,
         second,
@@ -292,6 +308,10 @@ def field_meta(a: FieldMeta, b: FieldMeta) -> FieldMeta:
         confirmed_at=later(a.confirmed_at, b.confirmed_at),
         sensitive=second.sensitive,
     )
+
+
+def _change_order(meta: FieldMeta) -> tuple[datetime, bool, str, bool, str]:
+    return (meta.updated_at or EPOCH, meta.updated_at is not None, meta.source, meta.sensitive, rank(_extra_of(meta)))
 
 
 def _extra_of(model: BaseModel) -> Mapping[str, Any]:
