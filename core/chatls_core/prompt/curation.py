@@ -1,8 +1,9 @@
-"""What curates the prompt, in one place: the archive, attached contexts, and the learned size of a token."""
+"""What curates the prompt, in one place: the archive, attached contexts, skills, and the learned size of a token."""
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from pathlib import Path
 
 from chatls_core.contexts import Context, ContextError, ContextStore
@@ -12,6 +13,9 @@ from chatls_core.prompt.compaction import ARCHIVED_KEY
 from chatls_core.prompt.compaction_archive import Archive
 from chatls_core.prompt.compaction_tool import RecallArchive
 from chatls_core.prompt.knowledge_tool import Knowledge
+from chatls_core.prompt.skills import Skills
+from chatls_core.prompt.skills_matching import PULL_KEY
+from chatls_core.prompt.skills_tool import ContextPull
 from chatls_core.sessions.conversation import Conversation
 from chatls_core.store import Clock
 from chatls_core.text.tokens import TokenRatio
@@ -29,15 +33,18 @@ class Curation:
     def __init__(self, home: Path, clock: Clock) -> None:
         self.archive = Archive(home / "chatls" / "archive", clock=clock)
         self.contexts = ContextStore(home / "contexts", walk, clock)
+        self.skills = Skills(home)
         self.ratio = TokenRatio()
 
-    def tools(self, tools: ToolSet, conversation: Conversation, mode: Mode) -> ToolSet:
+    def tools(self, tools: ToolSet, conversation: Conversation, mode: Mode, roots: Sequence[Path] = ()) -> ToolSet:
         """``tools`` with the recovery calls the conversation needs; their set changes at natural rebuilds only."""
         chosen = [tool for name in tools.names() if (tool := tools.get(name)) is not None]
         if conversation.state.get(ARCHIVED_KEY):
             chosen.append(RecallArchive(self.archive))
         if attached := attachments(conversation):
             chosen.append(Knowledge(self.contexts, [a.name for a in attached]))
+        if conversation.state.get(PULL_KEY):
+            chosen.append(ContextPull(lambda: self.skills.all(roots)))
         return ToolSet(chosen)
 
     def attached(self, conversation: Conversation) -> tuple[Context, ...]:

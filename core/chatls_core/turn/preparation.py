@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from chatls_core.events import ContextItem, Notice, TurnEvent
@@ -15,6 +15,8 @@ from chatls_core.llm.model import Model
 from chatls_core.prompt.attached_contexts import REBUILD_KEY
 from chatls_core.prompt.attachments import MAX_TOTAL_CHARS, Attached, attach, label
 from chatls_core.prompt.fence import fence
+from chatls_core.prompt.skills import Skill
+from chatls_core.prompt.skills_matching import PULL_KEY, catalogue, matching, pinned, pinned_sections, told
 from chatls_core.prompt.system import (
     SMALL_SYSTEM,
     Section,
@@ -105,15 +107,38 @@ class Preparation:
         if self._memory_on():
             sections.append(memory_section(services.memory.card(), services.memory.index_digest()))
         instructions = Section("instructions", render_stable(items))
-        taken = sum(len(s.text) for s in (*sections, instructions) if s is not None)
+        skills = self._skill_sections(model)
+        taken = sum(len(s.text) for s in (*sections, *skills, instructions) if s is not None)
         contexts = services.curation.rendered(self._conversation, model, taken)
         sections += [context.section for context in contexts]
         self._conversation.state["folded"] = [context.name for context in contexts if context.folded]
-        sections.append(instructions)
+        sections += [*skills, instructions]
         freeze_stable(self._conversation, items)
         kept = [s for s in sections if s is not None and s.text.strip()]
         self._conversation.state["sections"] = [s.name for s in kept]
         return system_parts(kept)
+
+    def _skill_sections(self, model: Model) -> list[Section]:
+        """Pinned skills and the list of the others; with skills there, the call that reads them is offered."""
+        skills = self._all_skills()
+        names = pinned(self._conversation)
+        self._conversation.state[PULL_KEY] = bool(skills) and model.info.tools
+        listed = catalogue(skills, names) if model.info.tools else None
+        return [*pinned_sections(skills, names, self._request.mode), *([listed] if listed else [])]
+
+    def _all_skills(self) -> tuple[Skill, ...]:
+        scan = self._services.settings.instructions.scan
+        return self._services.curation.skills.all(tuple(self._host.roots), scan=scan)
+
+    def _skills(self, context: TurnContext, touched: Sequence[Path]) -> None:
+        """The skills this request is about."""
+        active = self._active()
+        paths = [*touched, *([active] if active else [])]
+        found = matching(self._all_skills(), self._request.text, paths, pinned(self._conversation))
+        recoverable = bool(self._conversation.state.get(PULL_KEY))
+        for one in told(found, self._conversation, self._request.mode, recoverable=recoverable):
+            context.blocks.append(one.text)
+            context.skills.append(ContextItem(one.skill.digest, one.skill.name, one.skill.path.as_uri()))
 
     async def turn_context(self) -> str:
         """The ``[TURN CONTEXT]`` of the turn, possibly empty."""
@@ -155,20 +180,23 @@ class Preparation:
 
     def _gather(self, context: TurnContext, roots: tuple[Path, ...], attached: Attached) -> None:
         """Everything that reads the disk, in one go: each hop to a thread delays the first word of the answer."""
-        self._instructions(context, roots)
+        touched = self._instructions(context, roots)
+        self._skills(context, touched)
         loaded = self._conversation.state.pop("loaded_notes", [])
         context.blocks += [str(note) for note in loaded] if isinstance(loaded, list) else []
         context.blocks += attached.blocks
         context.files += attached.items
         self._recall(context)
 
-    def _instructions(self, context: TurnContext, roots: tuple[Path, ...]) -> None:
+    def _instructions(self, context: TurnContext, roots: tuple[Path, ...]) -> list[Path]:
+        """Instruction files and rules; returns the files the request names."""
         instructions = self._services.instructions
         context.changed_stable(instructions.stable())
         touched = [path for m in self._request.mentions if (path := path_of(m.uri)) is not None]
         touched += _paths_in(self._request.text, roots)
         context.nearer(instructions.for_paths(self._active(), touched))
         context.withdrawn({path: instructions.is_loaded(Path(path)) for path in context.carried_paths()})
+        return touched
 
     def _recall(self, context: TurnContext) -> None:
         """Memory and earlier sessions are a help: when one cannot be read, the question is answered without it."""

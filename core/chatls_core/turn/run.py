@@ -155,7 +155,9 @@ class TurnRun:
 
     def _take_tools(self) -> None:
         """The mode's tools and the recovery calls this conversation needs; they change at natural rebuilds only."""
-        self._tools = self._services.curation.tools(self._base_tools, self._conversation, self._turn.request.mode)
+        self._tools = self._services.curation.tools(
+            self._base_tools, self._conversation, self._turn.request.mode, tuple(self._host.roots)
+        )
 
     async def _open(self, model: Model) -> None:
         """Freeze the system text if a natural rebuild is due, then append the turn's context and the user's text."""

@@ -1,0 +1,157 @@
+"""Skills: instructions kept in ``SKILL.md`` folders, read when a turn is about them (spec/agent.md §9.3).
+
+Other tools' folders are read too. A project's skill hides a global one of the same name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import re
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+log = logging.getLogger(__name__)
+
+FOLDERS = (".chatcli/skills", ".claude/skills", ".agents/skills", ".agent/skills")
+"""Where a workspace keeps skills, strongest first; after them ``<home>/skills``."""
+
+MAX_FILE_BYTES = 512 * 1024
+MAX_SKILLS = 500
+_HEAD = re.compile(r"\A---[ \t]*\r?\n(?P<head>.*?)^---[ \t]*(?:\r?\n|\Z)", re.S | re.M)
+_PAIR = re.compile(r"^([A-Za-z][\w-]*)[ \t]*:[ \t]*(.*)$", re.M)
+_OFF = frozenset({"false", "no", "off", "0"})
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """One skill. ``body`` is what the model is given, ``digest`` identifies its bytes."""
+
+    name: str
+    description: str
+    body: str
+    path: Path
+    digest: str
+    triggers: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    version: str = ""
+    argument_hint: str = ""
+    automatic: bool = True
+    """Whether it may be brought in without being asked for by name (``disable-model-invocation`` forbids it)."""
+    invocable: bool = True
+    """Whether the user may write ``/name``."""
+    in_workspace: bool = True
+
+
+class Skills:
+    """The skills of the workspace and of the user. Thread-safe; files are read again when they changed."""
+
+    def __init__(self, home: Path) -> None:
+        self._home = home / "skills"
+        self._known: dict[Path, tuple[tuple[int, int, bool], Skill | None]] = {}
+        self._lock = threading.Lock()
+
+    def all(self, roots: Sequence[Path], *, scan: bool = True) -> tuple[Skill, ...]:
+        """All skills by name. ``scan`` blanks lines that look like prompt injection. Reads the disk."""
+        found: dict[str, Skill] = {}
+        with self._lock:
+            for folder, inside in self._folders(roots):
+                for path in _files(folder, inside):
+                    if len(found) >= MAX_SKILLS:
+                        break
+                    skill = self._read(path, inside is not None, scan)
+                    if skill is not None:
+                        found.setdefault(skill.name.lower(), skill)
+        return tuple(sorted(found.values(), key=lambda s: s.name.lower()))
+
+    def _folders(self, roots: Sequence[Path]) -> Iterator[tuple[Path, Path | None]]:
+        for root in roots:
+            for folder in FOLDERS:
+                yield root / folder, root
+        yield self._home, None
+
+    def _read(self, path: Path, in_workspace: bool, scan: bool) -> Skill | None:
+        try:
+            stat = path.stat()
+            signature = (stat.st_mtime_ns, stat.st_size, scan)
+            known = self._known.get(path)
+            if known is not None and known[0] == signature:
+                return known[1]
+            skill = None
+            if stat.st_size <= MAX_FILE_BYTES:
+                skill = parse(path.read_text("utf-8-sig", errors="replace"), path, in_workspace=in_workspace, scan=scan)
+            else:
+                log.warning("The skill %s is larger than 512 KiB and is not read", path)
+        except OSError as error:
+            log.warning("The skill %s could not be read: %s", path, error)
+            return None
+        self._known[path] = (signature, skill)
+        return skill
+
+
+def parse(text: str, path: Path, *, in_workspace: bool = True, scan: bool = True) -> Skill:
+    """A skill from its file's text. A head that is no YAML is read line by line, as people write it."""
+    from chatls_core.text import injection
+
+    match = _HEAD.match(text)
+    head = _mapping(match.group("head")) if match else {}
+    body = (text[match.end() :] if match else text).strip()
+    if scan:
+        body = injection.blank(body, "context")
+    fallback = path.parent.name if path.name.lower() == "skill.md" else path.stem
+    name = " ".join(str(head.get("name") or fallback).split())
+    return Skill(
+        name=name,
+        description=" ".join(str(head.get("description") or "").split()),
+        body=body,
+        path=path,
+        digest=hashlib.sha256(body.encode("utf-8", "surrogatepass")).hexdigest()[:16],
+        triggers=_words(head.get("triggers")),
+        paths=_words(head.get("paths") or head.get("globs")),
+        version=str(head.get("version") or ""),
+        argument_hint=" ".join(_words(head.get("argument-hint"))),
+        automatic=not _true(head.get("disable-model-invocation"), False),
+        invocable=_true(head.get("user-invocable"), True),
+        in_workspace=in_workspace,
+    )
+
+
+def _files(folder: Path, inside: Path | None) -> Iterator[Path]:
+    """``NAME/SKILL.md`` and ``NAME.md``, sub-skills included; links that lead out of the workspace are not followed."""
+    try:
+        entries = sorted(folder.iterdir())
+    except OSError:
+        return  # no such folder: no skills
+    for entry in entries:
+        if entry.is_dir():
+            candidates = [entry / "SKILL.md", *sorted(entry.glob("*/SKILL.md"))]
+        else:
+            candidates = [entry] if entry.suffix.lower() == ".md" else []
+        for path in candidates:
+            if path.is_file() and (inside is None or path.resolve().is_relative_to(inside.resolve())):
+                yield path
+
+
+def _mapping(head: str) -> Mapping[str, object]:
+    import yaml
+
+    try:
+        value = yaml.safe_load(head)
+    except yaml.YAMLError:
+        value = None  # globs are seldom valid YAML; the lines are still plain
+    if isinstance(value, dict):
+        return {str(key).lower(): item for key, item in value.items()}
+    return {key.lower(): item.strip().strip("\"'") for key, item in _PAIR.findall(head)}
+
+
+def _words(value: object) -> tuple[str, ...]:
+    if isinstance(value, list):
+        return tuple(str(item).strip() for item in value if str(item).strip())
+    text = str(value or "").strip().strip("[]")
+    return tuple(part.strip().strip("\"'") for part in text.split(",") if part.strip().strip("\"'"))
+
+
+def _true(value: object, default: bool) -> bool:
+    return default if value is None else str(value).strip().lower() not in _OFF
