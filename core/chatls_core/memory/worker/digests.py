@@ -73,20 +73,28 @@ def day_of(episode: Episode) -> date:
     return episode.date.astimezone().date()
 
 
-def fingerprint(period: Period, episodes: Iterable[Episode]) -> str:
-    """Changes when the period gains or loses episodes."""
-    ids = sorted(f"{e.id} {e.outcome}" for e in episodes if period.holds(day_of(e)))
+def fingerprint(episodes: Iterable[Episode]) -> str:
+    """Changes when a period gains or loses episodes."""
+    ids = sorted(f"{e.id} {e.outcome}" for e in episodes)
     return hashlib.sha256("\n".join(ids).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def due(
-    stores: Stores, episodes: Sequence[Episode], marks: Mapping[str, DigestMark], today: date
-) -> Iterator[tuple[Period, DigestMark | None]]:
-    """Periods that are over and whose digest is missing, behind, or made without a model; weeks first.
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A digest to be made from ``episodes``; ``mark`` is ``None`` for a file of another program, taken as it is."""
 
-    The mark is ``None`` for a file of another program, which is taken as it is.
-    """
-    days = {*notes.days(stores), *(day_of(e) for e in episodes)}
+    period: Period
+    episodes: tuple[Episode, ...]
+    mark: DigestMark | None
+
+
+def due(stores: Stores, episodes: Sequence[Episode], marks: Mapping[str, DigestMark], today: date) -> Iterator[Due]:
+    """Periods that are over and whose digest is missing, behind, or made without a model; weeks first."""
+    held: dict[Period, list[Episode]] = {}
+    for episode in episodes:
+        for period in (week_of(day := day_of(episode)), month_of(day)):
+            held.setdefault(period, []).append(episode)
+    days = {*notes.days(stores), *map(day_of, episodes)}
     oldest = today - timedelta(weeks=WEEKLIES)
     weeks = {week_of(d) for d in days}
     periods = [
@@ -94,20 +102,21 @@ def due(
         *sorted({m for d in days if (m := month_of(d)).end < today}, key=lambda p: p.start),
     ]
     for period in periods:
+        done = tuple(held.get(period, ()))
         mark = marks.get(period.name)
         exists = stores.fs.signature(period.path(stores.folder)) is not None
         if exists and mark is None:
-            yield period, None
+            yield Due(period, done, None)
             continue
         mark = mark or DigestMark()
-        behind = mark.fingerprint != fingerprint(period, episodes)
+        behind = mark.fingerprint != fingerprint(done)
         if not exists or behind or (not mark.by_model and mark.tries < MAX_TRIES):
-            yield period, DigestMark() if behind else mark
+            yield Due(period, done, DigestMark() if behind else mark)
 
 
 def source(stores: Stores, period: Period, episodes: Sequence[Episode]) -> str:
     """What a digest is made from: the period's episodes, then its notes, weekly digests or former digest."""
-    done = [e for e in sorted(episodes, key=lambda e: (e.date, e.id)) if period.holds(day_of(e))]
+    done = sorted(episodes, key=lambda e: (e.date, e.id))
     rows = [f"- {day_of(e)}: {e.summary}{f' → {e.outcome}' if e.outcome else ''}" for e in done]
     head = "## Episodes\n" + "\n".join(rows) if rows else ""
     return by_bytes("\n\n".join(filter(None, (head, _notes(stores, period)))), SOURCE_BYTES)

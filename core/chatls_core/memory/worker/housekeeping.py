@@ -38,6 +38,7 @@ CROWDED_EVERY = timedelta(hours=6)
 CROWDED = 0.8
 NOTES_EVERY = timedelta(hours=24)
 DIGESTS_EVERY = timedelta(hours=12)
+ABSENCE = timedelta(days=60)
 CLOCK_SLACK = timedelta(hours=1)
 COMPACTION_SECONDS, DIGEST_SECONDS = 120.0, 60.0
 DIGESTS_PER_RUN = 12
@@ -135,10 +136,18 @@ class Housekeeper:
                     gone = await asyncio.to_thread(self._memory.consolidate, plan.merged, plan.gone)
                     merged, archived = len(plan.merged) if gone else 0, len(gone)
             faded = consolidation.weak(self._memory.snapshot().alive, self._clock(), crowded=self._crowded())
-            if faded:
+            if faded and not self._was_away():
                 archived += len(await asyncio.to_thread(self._memory.consolidate, (), faded))
         await asyncio.to_thread(self._compacted, by == "model")
         return by, merged, archived
+
+    def _was_away(self) -> bool:
+        """Whether the last pass is so long ago that nothing faded by disuse: a long absence, or a clock that jumped.
+
+        The next pass, a day later, goes on as usual.
+        """
+        last = self._stores.compactor.read().last_compaction
+        return last is not None and abs(self._clock() - last) > ABSENCE
 
     async def _plan(self, alive: Alive) -> consolidation.Plan | None:
         """What the model would merge and drop; ``None`` when it cannot be asked or believed."""
@@ -186,18 +195,19 @@ class Housekeeper:
         found = await asyncio.to_thread(lambda: list(digests.due(self._stores, episodes, marks, today)))
         made: list[str] = []
         model_answers = True
-        for period, mark in found:
-            print_ = digests.fingerprint(period, episodes)
+        for one in found:
+            period, mark = one.period, one.mark
+            state = digests.fingerprint(one.episodes)
             if mark is None:
-                new = DigestMark(fingerprint=print_, by_model=True)
+                new = DigestMark(fingerprint=state, by_model=True)
             elif len(made) >= DIGESTS_PER_RUN:
                 return made  # the rest stays due
             else:
-                material = await asyncio.to_thread(digests.source, self._stores, period, episodes)
+                material = await asyncio.to_thread(digests.source, self._stores, period, one.episodes)
                 text = await self._summary(period, material) if model_answers else ""
                 model_answers = bool(text)
                 await asyncio.to_thread(digests.write, self._stores, period, text or digests.fallback(material))
-                new = DigestMark(fingerprint=print_, by_model=bool(text), tries=mark.tries + 1)
+                new = DigestMark(fingerprint=state, by_model=bool(text), tries=mark.tries + 1)
                 made.append(period.name)
             await asyncio.to_thread(self._mark_digest, period.name, new)
         await asyncio.to_thread(digests.drop_old_weeks, self._stores)

@@ -15,6 +15,7 @@ from chatls_core.memory import Memory
 from chatls_core.memory.worker import Learner, Segment
 from chatls_core.memory.worker.housekeeping import Housekeeper
 from chatls_core.store import REAL, FileSystem
+from chatls_core.store.file_system import RealFileSystem
 
 Script = Callable[[ModelRequest], str]
 
@@ -66,6 +67,16 @@ def asked(request: ModelRequest) -> str:
 
 def outage(_: ModelRequest) -> str:
     raise ModelError("overloaded", "The service is overloaded.")
+
+
+class QuickFileSystem(RealFileSystem):
+    """The real one without waiting for the disk, for a test of a whole year."""
+
+    def create(self, path: Path, data: bytes, mode: int) -> None:
+        path.write_bytes(data)
+
+    def replace(self, source: Path, target: Path) -> None:
+        source.replace(target)
 
 
 class Rig:
