@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import * as vscode from 'vscode';
-import { ProgressType, type LanguageClient } from 'vscode-languageclient/node';
+import { FileChangeType, ProgressType, type LanguageClient } from 'vscode-languageclient/node';
 import { CompanionTracker } from './chat/companions';
 import { ChatController, type Running } from './chat/controller';
 import { PanelRouter } from './chat/router';
@@ -60,7 +60,7 @@ export function activate(context: vscode.ExtensionContext): void {
     progress: (callId, accepted, rejected) => view.post({ type: 'hunks', callId, accepted, rejected }),
     asUri: fromWire,
   });
-  const views = new Views({ extensionUri: context.extensionUri, run, results, session: () => controller.session, mode, asUri, fromWire });
+  const views = new Views({ extensionUri: context.extensionUri, run, results, session: () => controller.session, mode, asUri, fromWire, filesChanged });
   const router = new PanelRouter({ controller, companions, reviews, view, run, asUri, surroundings, refresh, setMode });
 
   function mode(): Mode {
@@ -116,6 +116,12 @@ export function activate(context: vscode.ExtensionContext): void {
       if (count) notice(count === 1 ? vscode.l10n.t('Remembered 1 fact') : vscode.l10n.t('Remembered {0} facts', count));
     });
     registerDialogs(client, { controller, reviews, show: () => void view.reveal(true) });
+  }
+
+  function filesChanged(uris: string[]): void {
+    // Looked at anew, whatever became of them: the server reads the disk.
+    const changes = uris.map((uri) => ({ uri, type: FileChangeType.Changed }));
+    if (changes.length) void server.client?.sendNotification('workspace/didChangeWatchedFiles', { changes });
   }
 
   function notice(text: string): void {

@@ -8,3 +8,5 @@ export enum StatusBarAlignment {
   Left = 1,
   Right = 2,
 }
+
+export const env = { language: 'en' };

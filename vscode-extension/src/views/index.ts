@@ -18,6 +18,8 @@ export interface ViewsInput {
   mode(): string;
   asUri(uri: vscode.Uri): string;
   fromWire(uri: string): vscode.Uri;
+  /** Tells the server of files that were made, renamed or deleted. */
+  filesChanged(uris: string[]): void;
 }
 
 /** All of them, told what changed. */

@@ -10,6 +10,8 @@ export interface InstructionsInput {
   run: RunCommand;
   asUri(uri: vscode.Uri): string;
   fromWire(uri: string): vscode.Uri;
+  /** Tells the server of files that were made, renamed or deleted. */
+  filesChanged(uris: string[]): void;
 }
 
 export class InstructionsView implements vscode.Disposable {
@@ -27,6 +29,10 @@ export class InstructionsView implements vscode.Disposable {
         // A panel in front is no reason to forget which file the view is about.
         if (editor?.document.uri.scheme === 'file' && editor.document.uri.toString() !== this.shownFor) this.soon();
       }),
+      // The server has instruction files watched by name; what they import can have any.
+      vscode.workspace.onDidCreateFiles(({ files }) => this.changed(files)),
+      vscode.workspace.onDidDeleteFiles(({ files }) => this.changed(files)),
+      vscode.workspace.onDidRenameFiles(({ files }) => this.changed(files.flatMap(({ oldUri, newUri }) => [oldUri, newUri]))),
       vscode.commands.registerCommand('chatls.ui.view.instructions.reload', () =>
         guarded(async () => {
           await input.run('chatls.instructions.reload');
@@ -42,6 +48,11 @@ export class InstructionsView implements vscode.Disposable {
 
   refresh(): void {
     this.tree.refresh();
+  }
+
+  private changed(files: readonly vscode.Uri[]): void {
+    this.input.filesChanged(files.filter(({ scheme }) => scheme === 'file').map((uri) => this.input.asUri(uri)));
+    this.soon();
   }
 
   private async read(): Promise<Row[]> {

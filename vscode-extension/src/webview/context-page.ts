@@ -15,7 +15,7 @@ export function mountContext(post: (message: FromContext) => void): () => void {
       // A redraw must not take the focus from what the user is on.
       const focused = document.activeElement instanceof HTMLElement ? document.activeElement.dataset.key : undefined;
       root.replaceChildren(...draw(data.state, post));
-      if (focused) root.querySelector<HTMLElement>(`[data-key="${CSS.escape(focused)}"]`)?.focus();
+      if (focused) [...root.querySelectorAll<HTMLElement>('[data-key]')].find((element) => element.dataset.key === focused)?.focus();
     },
     { signal: listening.signal },
   );
@@ -71,7 +71,7 @@ function strip(bar: Bar, most: number): HTMLElement {
 
 function history(state: ContextState, post: (message: FromContext) => void): HTMLElement {
   const section = h('section', { class: 'history' }, h('h2', {}, t('Checkpoints')));
-  if (!state.checkpoints.length) section.append(h('p', { class: 'quiet' }, t('Each message leaves one; from there you can go back.')));
+  if (!state.checkpoints.length) section.append(h('p', { class: 'quiet' }, t('Each further message leaves one; from there you can go back.')));
   const list = h('ul', {});
   for (const point of state.checkpoints) {
     const back = h('button', { type: 'button', class: 'secondary', 'data-key': `point:${point.id}`, 'aria-label': t('Rewind to “{0}”', point.label) }, t('Rewind Here'));

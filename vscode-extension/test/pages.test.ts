@@ -1,0 +1,184 @@
+// @vitest-environment jsdom
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { FromContext, ToContext } from '../src/views/context-state';
+import type { FromGraph, Graph, ToGraph } from '../src/views/graph-data';
+import { mountContext } from '../src/webview/context-page';
+import { labels, layout } from '../src/webview/graph-layout';
+import { mountGraph } from '../src/webview/graph-page';
+
+const tell = (message: ToContext | ToGraph) => window.dispatchEvent(new MessageEvent('message', { data: message }));
+const $ = <T extends Element = HTMLElement>(selector: string) => document.querySelector<T>(selector)!;
+const button = (label: string) => [...document.querySelectorAll('button')].find((item) => item.textContent === label || item.getAttribute('aria-label') === label)!;
+
+let close = () => undefined as void;
+
+beforeEach(() => {
+  document.body.innerHTML = '';
+  vi.useFakeTimers();
+});
+
+afterEach(() => {
+  close();
+  vi.useRealTimers();
+});
+
+describe('the Context page', () => {
+  const posted: FromContext[] = [];
+  const state = {
+    model: 'claude-x',
+    tokens: 500,
+    window: 1000,
+    costUsd: 0.01,
+    bars: [
+      { id: 'section:0', name: 'mode', tokens: 400, cached: 400 },
+      { id: 'turn', name: 'turn context', tokens: 100, cached: 0 },
+    ],
+    checkpoints: [{ id: 'p', label: 'Second question', when: 'today' }],
+  };
+
+  beforeEach(() => {
+    posted.length = 0;
+    close = mountContext((message) => posted.push(message));
+    tell({ type: 'state', state });
+  });
+
+  it('shows the total against the window, and what can come from the cache', () => {
+    expect($('.summary').textContent).toContain('500 of 1,000 tokens (50 %)');
+    expect($('.summary').textContent).toContain('80 % can be read from cache · $0.0100 spent');
+    expect($('[role=meter]').getAttribute('aria-valuenow')).toBe('500');
+  });
+
+  it('draws each section as wide as it is long, its cached part apart', () => {
+    const widths = [...document.querySelectorAll<HTMLElement>('.bars .cached, .bars .fresh')].map((part) => part.style.width);
+    expect(widths).toEqual(['100%', '0%', '0%', '25%']);
+  });
+
+  it('opens a section and rewinds, with words for both', () => {
+    button('mode: 400 tokens, 100 % cached').click();
+    button('Rewind to “Second question”').click();
+    expect(posted).toEqual([{ type: 'ready' }, { type: 'open', id: 'section:0' }, { type: 'rewind', id: 'p' }]);
+  });
+
+  it('a redraw leaves the focus where it was', () => {
+    button('mode: 400 tokens, 100 % cached').focus();
+    tell({ type: 'state', state: { ...state, tokens: 501 } });
+    expect((document.activeElement as HTMLElement).dataset.key).toBe('section:0');
+  });
+
+  it('says why there is nothing, and what helps', () => {
+    tell({ type: 'state', state: { ...state, problem: 'No model is configured.' } });
+    expect($('main').textContent).toContain('No model is configured.');
+    button('Switch Model').click();
+    expect(posted.pop()).toEqual({ type: 'switchModel' });
+  });
+});
+
+describe('the graph page', () => {
+  const posted: FromGraph[] = [];
+  const graph: Graph = {
+    nodes: [
+      { id: 'project:a', kind: 'project', title: 'Alpha' },
+      { id: 'fact:1', kind: 'fact', title: 'Alpha uses Go', summary: 'Alpha uses Go since March' },
+      { id: 'topic:x', kind: 'topic', title: 'Deploys' },
+    ],
+    edges: [{ a: 'project:a', b: 'fact:1' }],
+  };
+  const press = (key: string) => $('svg.picture').dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
+
+  beforeEach(() => {
+    posted.length = 0;
+    close = mountGraph((message) => posted.push(message));
+    tell({ type: 'graph', graph });
+    vi.runAllTimers();
+  });
+
+  it('draws every node and link, and says how many there are', () => {
+    expect(document.querySelectorAll('circle.node')).toHaveLength(3);
+    expect(document.querySelectorAll('.links line')).toHaveLength(1);
+    expect($('header .quiet').textContent).toBe('3 nodes, 1 links');
+    expect($('.empty').hidden).toBe(true);
+  });
+
+  it('the keyboard reaches a node and opens it', () => {
+    press('ArrowRight');
+    expect($('.details h2').textContent).toBe('Alpha');
+    press('Enter');
+    expect(posted.pop()).toEqual({ type: 'open', id: 'project:a' });
+    press('Escape');
+    expect($('.details').hidden).toBe(true);
+  });
+
+  it('a neighbour is one click away', () => {
+    press('ArrowRight');
+    button('Alpha uses Go').click();
+    expect($('.details').textContent).toContain('Alpha uses Go since March');
+  });
+
+  it('a search marks what it finds, and Enter goes there', () => {
+    const box = $<HTMLInputElement>('input[type=search]');
+    box.value = 'march';
+    box.dispatchEvent(new Event('input'));
+    vi.runAllTimers();
+    expect($('header .quiet').textContent).toBe('1 found');
+    expect([...document.querySelectorAll('circle.marked')].map((item) => item.getAttribute('data-id'))).toEqual(['fact:1']);
+    box.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true }));
+    expect($('.details h2').textContent).toBe('Alpha uses Go');
+  });
+
+  it('a double click opens a node', () => {
+    $('circle[data-id="topic:x"]').dispatchEvent(new MouseEvent('dblclick', { bubbles: true }));
+    expect(posted.pop()).toEqual({ type: 'open', id: 'topic:x' });
+  });
+
+  it('text of a node is never markup', () => {
+    tell({ type: 'graph', graph: { nodes: [{ id: 'fact:2', kind: 'fact', title: '<img src=x>' }], edges: [] } });
+    vi.runAllTimers();
+    expect(document.querySelector('img')).toBeNull();
+  });
+
+  it('an empty graph says so', () => {
+    tell({ type: 'graph', graph: { nodes: [], edges: [] } });
+    expect($('.empty').hidden).toBe(false);
+  });
+});
+
+describe('the layout of a graph', () => {
+  const nodes = Array.from({ length: 500 }, (_, index) => ({ id: String(index), kind: 'fact', title: `node number ${index}` }));
+  const edges = nodes.slice(10).map((node, index) => ({ a: node.id, b: String(index % 10) }));
+
+  it('is the same for the same graph, and no two nodes share a place', () => {
+    const places = layout(nodes, edges);
+    expect(layout(nodes, edges)).toEqual(places);
+    const all = [...places.values()];
+    let nearest = Infinity;
+    for (const [i, a] of all.entries()) for (const b of all.slice(i + 1)) nearest = Math.min(nearest, Math.hypot(a.x - b.x, a.y - b.y));
+    expect(nearest).toBeGreaterThan(0.1);
+  });
+
+  it('keeps linked nodes nearer than others', () => {
+    const places = layout(nodes, edges);
+    const apart = (a: string, b: string) => Math.hypot(places.get(a)!.x - places.get(b)!.x, places.get(a)!.y - places.get(b)!.y);
+    const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+    const linked = mean(edges.map(({ a, b }) => apart(a, b)));
+    const others = mean(edges.map(({ a }, index) => apart(a, String((index + 5) % 10))));
+    expect(linked).toBeLessThan(others / 2);
+  });
+
+  it('names at 500 nodes do not cover each other', () => {
+    const places = layout(nodes, edges);
+    const drawn = nodes.map(({ id, title }) => ({ id, text: title, x: 600 + 25 * places.get(id)!.x, y: 400 + 25 * places.get(id)!.y, radius: 5 }));
+    const shown = labels(drawn, 1200, 800);
+    expect(shown.length).toBeGreaterThan(20);
+    for (const [i, a] of shown.entries()) {
+      for (const b of shown.slice(i + 1)) {
+        const beside = a.x + a.text.length * 6 < b.x || b.x + b.text.length * 6 < a.x;
+        expect(beside || Math.abs(a.y - b.y) >= 13, `${a.text} and ${b.text}`).toBe(true);
+      }
+    }
+  });
+
+  it('the name of the focus is always there', () => {
+    const crowded = Array.from({ length: 50 }, (_, index) => ({ id: String(index), text: 'a rather long name', x: 100 + index, y: 100, radius: 5 }));
+    expect(labels(crowded, 400, 300, new Set(['25'])).map(({ id }) => id)).toContain('25');
+  });
+});

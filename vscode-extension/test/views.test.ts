@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest';
+import { checkpointRows, partsOf } from '../src/views/context-state';
+import { instructionRows, instructionTokens } from '../src/views/instruction-rows';
+import { idsOf, quoted } from '../src/views/memory-items';
+import { memoryRows, recallRows, scoreBar } from '../src/views/memory-rows';
+import type { Row } from '../src/views/rows';
+
+const find = (rows: Row[], label: string): Row | undefined =>
+  rows.find((row) => row.label === label) ?? rows.flatMap((row) => find(row.children ?? [], label) ?? [])[0];
+
+describe('the Instructions view', () => {
+  const entry = (id: string, status: string, extra = {}) => ({ id, kind: 'rule', title: id, uri: `file:///w/${id}.md`, status, bytes: 40, tokens: 4, ...extra });
+  const report = {
+    files: [entry('AGENTS.md', 'system', { kind: 'agents', tokens: 10 })],
+    rules: [entry('python', 'turn'), entry('docs', 'unmatched', { tokens: 0 }), entry('hidden', 'shadowed', { tokens: 0 })],
+    imports: [
+      { source: 'file:///w/AGENTS.md', line: 4, written: 'a b.md', uri: 'file:///w/a%20b.md', status: 'missing', reason: 'there is no such file' },
+      { source: 'file:///w/AGENTS.md', line: 5, written: 'notes.md', uri: 'file:///w/notes.md', status: 'expanded', reason: '' },
+    ],
+    cut: [],
+  };
+
+  it('keeps apart what applies and what does not', () => {
+    const rows = instructionRows(report);
+    expect(rows.map((row) => row.label)).toEqual(['Files', 'Rules That Apply', 'Imports', 'Rules That Do Not Apply']);
+    expect(rows[1]!.children!.map((row) => row.label)).toEqual(['python']);
+    expect(rows[3]!.children!.map((row) => row.label)).toEqual(['docs', 'hidden']);
+    expect(rows[3]!.expanded).toBe(false);
+    expect(instructionTokens(report)).toBe(14);
+  });
+
+  it('a broken import leads to the line that names it, a whole one to its target', () => {
+    const rows = instructionRows(report);
+    expect(find(rows, 'a b.md')).toMatchObject({ description: 'there is no such file · AGENTS.md:5', icon: 'warning', open: { uri: 'file:///w/AGENTS.md', line: 5 } });
+    expect(find(rows, 'notes.md')!.open).toEqual({ uri: 'file:///w/notes.md' });
+  });
+
+  it('is empty when nothing speaks', () => {
+    expect(instructionRows({})).toEqual([]);
+  });
+});
+
+describe('the Memory view', () => {
+  const nothing = { facts: [], total: 0, profile: [], projects: [], topics: [], episodes: [] };
+  const fact = { id: 'f1', content: 'We deploy\non Thursdays', category: 'general', score: 2, confidence: 0.9, ageDays: 3, pinned: true, sensitive: false };
+
+  it('is empty when nothing is remembered', () => {
+    expect(memoryRows(nothing)).toEqual([]);
+  });
+
+  it('shows facts by category with score, age and marks, also to a screen reader', () => {
+    const rows = memoryRows({ ...nothing, facts: [fact, { ...fact, id: 'f2', content: 'x', category: 'a', score: 1, ageDays: 0, pinned: false, sensitive: true }], total: 2 });
+    expect(rows[0]!.children!.map((row) => row.label)).toEqual(['a', 'general']);
+    const shown = find(rows, 'We deploy on Thursdays')!;
+    expect(shown.description).toBe('▰▰▰▰▰ · 3 d · pinned');
+    expect(shown.speech).toBe('We deploy\non Thursdays, score 2.0, 3 d, confidence 90 %, pinned');
+    expect(shown.actions).toBe('fact.pinned.open');
+    expect(find(rows, 'x')).toMatchObject({ description: '▰▰▰▱▱ · today · sensitive', actions: 'fact.loose.sensitive' });
+  });
+
+  it('says how many facts are not listed', () => {
+    expect(find(memoryRows({ ...nothing, facts: [fact], total: 601 }), '600 more; search to see them')).toBeDefined();
+  });
+
+  it('puts episodes under their month, the newest first', () => {
+    const episode = (id: string, date: string) => ({ id, date: `${date}T10:00:00Z`, summary: id });
+    const [timeline] = memoryRows({ ...nothing, episodes: [episode('old', '2026-02-03'), episode('early', '2026-11-02'), episode('late', '2026-11-20')] });
+    expect(timeline!.children!.map((row) => row.label)).toEqual(['November 2026', 'February 2026']);
+    expect(timeline!.children![0]!.children!.map((row) => row.label)).toEqual(['late', 'early']);
+  });
+
+  it('a search says why something was found', () => {
+    expect(recallRows([{ kind: 'fact', id: 'f', text: 'We deploy', why: 'has deploy' }])[0]).toMatchObject({ label: 'We deploy', description: 'fact · has deploy' });
+  });
+
+  it('a bar is never empty for a score, and never longer than five', () => {
+    expect([scoreBar(0, 2), scoreBar(0.01, 2), scoreBar(2, 2), scoreBar(9, 2), scoreBar(0, 0)]).toEqual(['▱▱▱▱▱', '▰▱▱▱▱', '▰▰▰▰▰', '▰▰▰▰▰', '▱▱▱▱▱']);
+  });
+
+  it('forgets a list of the profile entry by entry', () => {
+    expect(idsOf({ kind: 'profile', id: 'profile:languages', text: 'Go, Rust' })).toEqual(['profile:languages', 'profile:languages:Go', 'profile:languages:Rust']);
+    expect(idsOf({ kind: 'fact', id: 'f', text: 'a, b' })).toEqual(['f']);
+  });
+
+  it('quotes the message something was said in, with its neighbours', () => {
+    const history = ['one', 'two', 'three', 'four'].map((text) => ({ id: text, role: 'user', text }));
+    const markdown = quoted({ title: 'Talk', history }, 'three');
+    expect(markdown).toMatch(/^## Talk/);
+    expect(markdown).toContain('▶ **user**\n\n> three');
+    expect(markdown).toContain('> two');
+    expect(markdown).not.toContain('> one');
+  });
+});
+
+describe('the Context view', () => {
+  const message = (kind: string, text: string, role = 'user') => ({ role, kind, text, tokens: text.length });
+
+  it('has a bar per section, one for the conversation and one for the turn context', () => {
+    const parts = partsOf({
+      sections: [{ name: 'mode', text: 'You are', tokens: 7, cached: true }],
+      messages: [message('turn_context', 'ctx'), message('text', 'hello'), message('text', 'answer', 'assistant'), message('turn_context', 'more'), message('text', 'new')],
+    });
+    expect(parts.map(({ name, tokens, cached }) => [name, tokens, cached])).toEqual([
+      ['mode', 7, 7],
+      ['conversation', 14, 11],
+      ['turn context', 7, 3],
+    ]);
+    expect(parts[1]!.text).toBe('### user\n\nhello\n\n### assistant\n\nanswer\n\n### user\n\nnew');
+  });
+
+  it('leaves out what is empty', () => {
+    expect(partsOf({ messages: [message('text', '')] })).toEqual([]);
+  });
+
+  it('lists checkpoints from the newest', () => {
+    const rows = checkpointRows([{ id: 'a', label: 'first', time: '2026-11-01T10:00:00Z' }, { id: 'b', time: '2026-11-02T10:00:00Z' }], 'en');
+    expect(rows.map((row) => row.label)).toEqual(['b', 'first']);
+  });
+});
