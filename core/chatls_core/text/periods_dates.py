@@ -117,6 +117,9 @@ LEVEL_WORDS = rules(
 
 # Dates
 
+NO_SUCH = ("_", None)
+"""What is read of a day that does not exist ("31 June", "fifth Sunday"): nothing, not even its month."""
+
 
 def _month_is_meant(r: Reading) -> bool:
     """Whether "may", "march", "set" and their like are months here."""
@@ -142,11 +145,14 @@ def _month_is_meant(r: Reading) -> bool:
     return _capital(month) or (before is not None and before.code in _PREPOSITIONS and r.closed)
 
 
-def _date(r: Reading) -> Period | None:
+def _date(r: Reading) -> Period | tuple[str, None] | None:
     if not _month_is_meant(r) or r.loose_join:
         return None
-    day = r.number("d")
-    return latest(CalendarFields(r.number("y") if r.has("y") else None, _month(r), day), r.now)
+    fields = CalendarFields(r.number("y") if r.has("y") else None, _month(r), r.number("d"))
+    try:
+        return latest(fields, r.now)
+    except ValueError:
+        return NO_SUCH if r.number("d") <= 31 else None
 
 
 def _month(r: Reading) -> int:

@@ -20,7 +20,7 @@ from .periods import (
     weekdays_of,
     weeks_of,
 )
-from .periods_dates import PIECES, duration, moved
+from .periods_dates import NO_SUCH, PIECES, duration, moved
 from .periods_reduce import Reading, rules
 from .periods_tokens import Token, WrittenDate
 from .tokenizer import fold
@@ -29,10 +29,6 @@ _WIDE = ("month", "quarter", "half", "year", "decade")
 _THIRDS = frozenset({"beginning", "start", "end", "inicio", "comeco", "fim", "final"})
 _NEED_OF = _THIRDS | {"middle", "principio", "fins", "finais", "meio"}
 _MONTHS_IN_PART = {"month": 1, "quarter": 3, "half": 6}
-
-
-_NO_SUCH = ("_", None)
-"""What is read of a day that does not exist ("fifth Sunday", "31st of this month"): nothing, not even its parts."""
 
 
 def _ordinal(token: Token | None) -> int:
@@ -64,7 +60,7 @@ def _nth_weekday(r: Reading) -> Period | tuple[str, None] | None:
         return None
     else:
         inside = unit_at(r.now, "month")
-    return nth(weekdays_of(inside, weekday), _ordinal(r.token("o"))) or _NO_SUCH
+    return nth(weekdays_of(inside, weekday), _ordinal(r.token("o"))) or NO_SUCH
 
 
 def _nth_unit(r: Reading) -> Period | None:
@@ -131,7 +127,7 @@ def _day_of_month(r: Reading) -> Period | tuple[str, None] | None:
     try:
         return filled(CalendarFields(period.start.year, period.start.month, r.number("d")))
     except ValueError:
-        return _NO_SUCH
+        return NO_SUCH
 
 
 def _days_of_month(r: Reading) -> Period | None:

@@ -60,9 +60,7 @@ def _runs(tokens: Sequence[Token]) -> Iterator[range]:
             if seeded:
                 yield range(first, i)
             first, seeded = i + 1, False
-        elif token.code in _SEEDS:
-            seeded = True
-        elif token.code in ("N", "O") and i and tokens[i - 1].code in _BEFORE_DAY:
+        elif token.code in _SEEDS or (token.code in ("N", "O") and i and tokens[i - 1].code in _BEFORE_DAY):
             seeded = True
     if seeded:
         yield range(first, len(tokens))

@@ -1,4 +1,4 @@
-"""Words, numbers and written dates of a text as tokens of the time grammar; code, paths and versions are left out."""
+"""Words, numbers and written dates of a text as tokens of the time grammar; code, paths and versions stay out."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from .tokenizer import fold
 _LEXEMES = re.compile(
     r"""
     (?P<other>
-        \0+ | `[^`\n]*` | \w+://\S+ | [\w.+-]+@[\w-]+\.\w[\w.-]* | \S*[\\=<>{}]\S* | \w[\w.]*[(\[]\S* | [~^$#@]\S+ | --\S+
+        \0+ | `[^`\n]*` | \w+://\S+ | [\w.+-]+@[\w-]+\.\w[\w.-]* | \S*[\\=<>{}]\S*
+      | \w[\w.]*[(\[]\S* | [~^$#@]\S+ | --\S+
       | (?!w/c\b)(?:\.{0,2}/)?[A-Za-z_][\w-]*(?:/[A-Za-z_.][\w.-]*)+/? | (?<![\w])/[A-Za-z_][\w./-]*
       | \w*_\w[\w.]* | [A-Za-z]\w+\.[A-Za-z]\w*(?:\.\w+)*
       | [0-9a-fA-F]{8}-[0-9a-fA-F-]{27,} | (?=[0-9a-fA-F]*[a-fA-F])(?=[0-9a-fA-F]*\d[0-9a-fA-F]*\d)[0-9a-fA-F]{7,}\b
@@ -72,10 +73,14 @@ class WrittenDate:
     """The two numbers as written, where they may also be a range of days ("4-23")."""
 
 
-def tokens_of(text: str, language: str) -> list[Token]:
-    """The tokens of a text, numbers in words already read."""
-    readable = _LONG.sub(lambda m: "\0" * len(m[0]), text)
-    tokens = [t for m in _LEXEMES.finditer(readable) for t in _token(m, language)]
+def lexemes(text: str) -> list[re.Match[str]]:
+    """A text cut into words, numbers, written dates, marks, and code that is not looked into."""
+    return list(_LEXEMES.finditer(_LONG.sub(lambda m: "\0" * len(m[0]), text)))
+
+
+def tokens_of(found: Sequence[re.Match[str]], language: str) -> list[Token]:
+    """The tokens of :func:`lexemes` in one language, numbers in words already read."""
+    tokens = [t for m in found for t in _token(m, language)]
     tokens = list(_with_names_of_two_words(tokens, language))
     return _with_spelled_numbers(tokens, language)
 
@@ -110,7 +115,6 @@ def _with_names_of_two_words(tokens: Sequence[Token], language: str) -> Iterator
 def _token(match: re.Match[str], language: str) -> list[Token]:
     kind = str(match.lastgroup)
     start, end, text = match.start(), match.end(), match[0]
-    kind = next(k for k in _KINDS if match[k] is not None)
     if kind == "word":
         return [_word(text, start, end, language)]
     if kind == "numrun" or kind == "other":
@@ -134,12 +138,6 @@ def _token(match: re.Match[str], language: str) -> list[Token]:
         years = _NUMBER_RANGE.fullmatch(text)
         return [Token("_", None, start, end)] if years is None else _glued(text, start, language)
     return [_numeric(match, kind, start, end, text)]
-
-
-_KINDS = (
-    *("other", "wc", "stamp", "ymd", "dmy", "ym", "my", "dm", "clock", "part", "decade", "feira", "ordinal"),
-    *("number", "numrun", "word", "mark"),
-)
 
 
 def _numeric(match: re.Match[str], kind: str, start: int, end: int, text: str) -> Token:

@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from re import Match
 
 from .periods import Period
 from .periods_dates import LEVEL_DATES, LEVEL_WORDS
 from .periods_parts import LEVEL_DAYS_OF_MONTH, LEVEL_PARTS
 from .periods_ranges import LEVEL_RANGES
 from .periods_reduce import reduce
-from .periods_tokens import Token, tokens_of
+from .periods_tokens import Token, lexemes, tokens_of
 from .periods_words import DOUBTFUL, FUNCTION_WORDS, WORDS
 from .tokenizer import fold
 
@@ -51,20 +52,21 @@ def find(text: str, now: datetime, language: str | None = None) -> list[TimeWind
     first :data:`SCAN_LIMIT` characters are read. Raises :class:`ValueError` for another language.
     """
     text = text[:SCAN_LIMIT]
+    found = lexemes(text)
     local = now.replace(tzinfo=None)
     if language is not None:
         code = language[:2].lower()
         if code not in FUNCTION_WORDS:
             raise ValueError(f"times are read in English (en) and Portuguese (pt), not in {language!r}")
-        return _windows(_read(text, local, code, sure=True), now)
+        return _windows(_read(found, local, code, sure=True), now)
     portuguese = _leaning(text)
     first, second = ("pt", "en") if portuguese > 0 else ("en", "pt")
-    found = _read(text, local, first, sure=True)
-    for token in _read(text, local, second, sure=False):
-        inside = [t for t in found if t.start < token.end and token.start < t.end]
+    times = _read(found, local, first, sure=True)
+    for token in _read(found, local, second, sure=False):
+        inside = [t for t in times if t.start < token.end and token.start < t.end]
         if all(t.end - t.start < token.end - token.start for t in inside):
-            found = [t for t in found if t not in inside] + [token]
-    return _windows(sorted(found, key=lambda t: t.start), now)
+            times = [t for t in times if t not in inside] + [token]
+    return _windows(sorted(times, key=lambda t: t.start), now)
 
 
 def _leaning(text: str) -> int:
@@ -73,8 +75,8 @@ def _leaning(text: str) -> int:
     return sum(w in _ONLY["pt"] for w in words) - sum(w in _ONLY["en"] for w in words)
 
 
-def _read(text: str, now: datetime, language: str, *, sure: bool) -> list[Token]:
-    tokens = tokens_of(text, language)
+def _read(found: Sequence[Match[str]], now: datetime, language: str, *, sure: bool) -> list[Token]:
+    tokens = tokens_of(found, language)
     if not sure:
         tokens = [_without_doubt(token, DOUBTFUL[language]) for token in tokens]
     if all(token.code in ("_", "!", ".", ",", "-") for token in tokens):
