@@ -117,7 +117,7 @@ STORES: dict[str, tuple[st.SearchStrategy[Any], Callable[[Any, Any], Any]]] = {
 def test_the_order_of_merging_does_not_matter(name: str) -> None:
     values, merge = STORES[name]
 
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=20, deadline=None)
     @given(values, values, values)
     def holds(a: Any, b: Any, c: Any) -> None:
         assert merge(a, b) == merge(b, a)
