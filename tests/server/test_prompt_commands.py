@@ -80,3 +80,28 @@ async def test_what_is_missing_is_named(
         ]:
             with pytest.raises(Exception, match=word):
                 await editor.command(name, arguments)
+
+
+async def test_skills_and_templates_are_offered_and_called_from_the_chat_box(
+    tmp_path: Path, workspace: Path, models: ModelServer
+) -> None:
+    skill = workspace / ".claude" / "skills" / "deploy" / "SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("---\nname: deploy\ndescription: how we deploy\n---\nPush the tag first.\n")
+    template = workspace / ".claude" / "commands" / "explain.md"
+    template.parent.mkdir(parents=True)
+    template.write_text("Explain $ARGUMENTS to a newcomer.\n")
+    async with client(tmp_path, workspace, models) as editor:
+        items = await editor.command("chatls.chat.complete", {"text": "/de", "offset": 3})
+        assert "/deploy" in [i["label"] for i in items["data"]["items"]]
+        session = (await editor.request("chatls/chat", {"text": "/explain the parser"}))["sessionId"]
+        assert "Explain the parser to a newcomer." in str(models.requests[-1].messages)
+        await editor.command("chatls.skill.pin", {"name": "Deploy", "sessionId": session})
+        listed = await editor.command("chatls.skill.list", {"sessionId": session})
+        assert [(s["name"], s["pinned"]) for s in listed["data"]["skills"]] == [("deploy", True)]
+        await editor.request("chatls/chat", {"text": "hi", "sessionId": session})
+        assert "Push the tag first." in models.requests[-1].system_text
+        await editor.command("chatls.skill.unpin", {"name": "deploy", "sessionId": session})
+        await editor.request("chatls/chat", {"text": "/deploy today", "sessionId": session})
+        assert "Push the tag first." not in models.requests[-1].system_text
+        assert "Push the tag first." in str(models.requests[-1].messages)

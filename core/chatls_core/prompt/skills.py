@@ -95,9 +95,7 @@ def parse(text: str, path: Path, *, in_workspace: bool = True, scan: bool = True
     """A skill from its file's text. A head that is no YAML is read line by line, as people write it."""
     from chatls_core.text import injection
 
-    match = _HEAD.match(text)
-    head = _mapping(match.group("head")) if match else {}
-    body = (text[match.end() :] if match else text).strip()
+    head, body = head_and_body(text)
     if scan:
         body = injection.blank(body, "context")
     fallback = path.parent.name if path.name.lower() == "skill.md" else path.stem
@@ -108,14 +106,22 @@ def parse(text: str, path: Path, *, in_workspace: bool = True, scan: bool = True
         body=body,
         path=path,
         digest=hashlib.sha256(body.encode("utf-8", "surrogatepass")).hexdigest()[:16],
-        triggers=_words(head.get("triggers")),
-        paths=_words(head.get("paths") or head.get("globs")),
+        triggers=words_of(head.get("triggers")),
+        paths=words_of(head.get("paths") or head.get("globs")),
         version=str(head.get("version") or ""),
-        argument_hint=" ".join(_words(head.get("argument-hint"))),
+        argument_hint=" ".join(words_of(head.get("argument-hint"))),
         automatic=not _true(head.get("disable-model-invocation"), False),
         invocable=_true(head.get("user-invocable"), True),
         in_workspace=in_workspace,
     )
+
+
+def head_and_body(text: str) -> tuple[Mapping[str, object], str]:
+    """A file's YAML head with lower-case keys, empty where it has none, and the text below it."""
+    match = _HEAD.match(text)
+    if match is None:
+        return {}, text.strip()
+    return _mapping(match.group("head")), text[match.end() :].strip()
 
 
 def _files(folder: Path, inside: Path | None) -> Iterator[Path]:
@@ -146,7 +152,8 @@ def _mapping(head: str) -> Mapping[str, object]:
     return {key.lower(): item.strip().strip("\"'") for key, item in _PAIR.findall(head)}
 
 
-def _words(value: object) -> tuple[str, ...]:
+def words_of(value: object) -> tuple[str, ...]:
+    """A head's list, written as a YAML list or as words between commas."""
     if isinstance(value, list):
         return tuple(str(item).strip() for item in value if str(item).strip())
     text = str(value or "").strip().strip("[]")

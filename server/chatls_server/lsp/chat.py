@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chatls_core.events import Ended, payload, usage_payload
@@ -11,6 +12,7 @@ from chatls_core.host import HostError, Range
 from chatls_core.llm.events import Usage
 from chatls_core.llm.messages import ImagePart
 from chatls_core.prompt.attachments import Mention
+from chatls_core.prompt.skills_templates import expand, templates
 from chatls_core.turn.exchange import ChatRequest, ChatResult, QueueFullError, TurnFailedError
 from chatls_core.turn.live import NumberedEvent, Turn
 from chatls_server.lsp import slash
@@ -38,6 +40,7 @@ async def answer(server: ChatServer, params: wire.ChatParams) -> dict[str, Any]:
     if asked is not None:
         params = params.model_copy(update={"text": asked.text, "mode": asked.mode})
     agent = await server.agent()
+    params = await _expanded(server, params, agent.services.home)
     core = await core_request(server, params)
     try:
         turn = await agent.submit(core, server.host)
@@ -81,13 +84,30 @@ async def send(server: ChatServer, args: ChatSendArgs) -> CommandResult:
     return CommandResult(markdown=str(result["text"]), data=result)
 
 
+async def _expanded(server: ChatServer, params: wire.ChatParams, home: Path) -> wire.ChatParams:
+    """A text that calls a template becomes the template's text; any other stays."""
+    word = slash.called(params.text)
+    if word is None:
+        return params
+    found = await asyncio.to_thread(templates, server.roots, home)
+    for template in found:
+        if template.name == word[0]:
+            update: dict[str, Any] = {"text": expand(template, word[1])}
+            if template.mode and params.mode is None:
+                update["mode"] = template.mode
+            if template.model and not params.model:
+                update["model"] = template.model
+            return params.model_copy(update=update)
+    return params
+
+
 async def _run_command(server: ChatServer, params: wire.ChatParams, asked: slash.Slash) -> dict[str, Any]:
     """A command typed into the chat box: its Markdown is the answer; no model is asked, history is as it was."""
     agent = await server.agent()
     session = await agent.session(params.session_id)
     endpoint = server.registry.commands[asked.command]
     arguments = {**(asked.arguments or {})}
-    if asked.command in ("chatls.cost.show", "chatls.prompt.show", "chatls.session.compact"):
+    if asked.command in ("chatls.cost.show", "chatls.prompt.show", "chatls.session.compact", "chatls.skill.list"):
         arguments["sessionId"] = session.conversation.id
     checked = parse(endpoint.model, arguments, asked.command) if endpoint.model is not None else arguments
     done = await endpoint.handler(server, checked)

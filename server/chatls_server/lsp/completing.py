@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chatls_core.edits import units_to_column
+from chatls_core.prompt.skills_matching import command_word
+from chatls_core.prompt.skills_templates import templates
 from chatls_core.tools.paths import walk
 from chatls_server.lsp import slash
 from chatls_server.lsp.protocol.commands import ChatCompleteArgs, CommandResult
 from chatls_server.lsp.registry import command
 
 if TYPE_CHECKING:
+    from chatls_core.turn.services import Services
     from chatls_server.lsp.server import ChatServer
 
 MAX_ITEMS = 50
@@ -37,13 +40,24 @@ async def complete(server: ChatServer, args: ChatCompleteArgs) -> CommandResult:
     if match is not None and match.group(1) == "@":
         items = await asyncio.to_thread(_files, server.roots, match.group(2))
     elif match is not None and match.start(1) == 0:
+        agent = await server.agent()
+        offered = {**await asyncio.to_thread(_called, server.roots, agent.services), **SLASH_COMMANDS}
         items = [
             {"label": f"/{name}", "insert": f"/{name} ", "detail": detail, "kind": "command"}
-            for name, detail in SLASH_COMMANDS.items()
+            for name, detail in sorted(offered.items(), key=lambda row: row[0] not in SLASH_COMMANDS)
             if name.startswith(match.group(2).lower())
-        ]
+        ][:MAX_ITEMS]
     text = "\n".join(f"- `{i['label']}` {i['detail']}" for i in items)
     return CommandResult(markdown=text or "Nothing fits.", data={"items": items})
+
+
+def _called(roots: tuple[Path, ...], services: Services) -> dict[str, str]:
+    """Templates and skills the user may call, with what they are for."""
+    skills = services.curation.skills.all(roots, scan=services.settings.instructions.scan)
+    found = {command_word(s): s.description or s.argument_hint or "skill" for s in skills if s.invocable}
+    for template in templates(roots, services.home):
+        found[template.name] = template.description or template.argument_hint or "template"
+    return found
 
 
 def _files(roots: tuple[Path, ...], typed: str) -> list[dict[str, str]]:

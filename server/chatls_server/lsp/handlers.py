@@ -72,6 +72,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "context.attached",
         "context.status",
     ),
+    "commands_skills": ("skill.list", "skill.pin", "skill.unpin"),
     "commands_workspace": (
         "instructions.show",
         "instructions.reload",

@@ -72,11 +72,19 @@ COMMANDS: Mapping[str, SlashCommand] = {
     "compact": SlashCommand(
         "chatls.session.compact", "shorten the conversation: /compact keep the schema decisions", _compact
     ),
+    "skills": SlashCommand("chatls.skill.list", "the skills of this workspace", _session),
+    "contexts": SlashCommand("chatls.context.list", "named contexts", lambda *_: {}),
     "provider": SlashCommand("chatls.provider.list", "who could answer", lambda *_: {}),
     "policy": SlashCommand("chatls.policy.show", "rules for tools", lambda *_: {}),
     "config": SlashCommand("chatls.config.show", "all settings", lambda *_: {}),
     "doctor": SlashCommand("chatls.doctor.show", "what is configured, what is wrong", lambda *_: {}),
 }
+
+
+def called(text: str) -> tuple[str, str] | None:
+    """The word after the slash, in lower case, and what follows it; a template may be called so."""
+    match = re.match(r"/([\w:.-]+)(?:\s+(.*)|\s*)$", text, re.S)
+    return (match.group(1).lower(), (match.group(2) or "").strip()) if match else None
 
 
 def parse(text: str, session_id: str) -> Slash | None:

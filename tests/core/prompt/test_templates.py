@@ -1,0 +1,57 @@
+"""Slash templates: found in every tool's folder, filled with arguments, never running anything."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from chatls_core.prompt.skills_templates import NOT_RUN, Template, expand, templates
+
+
+@pytest.mark.parametrize(
+    ("body", "arguments", "text"),
+    [
+        ("Review $ARGUMENTS now", "the parser", "Review the parser now"),
+        ("Review {{args}}", "a b", "Review a b"),
+        ("From $1 to $2", "'one two' three", "From one two to three"),
+        ("From $1 to $2", "one", "From one to "),
+        ("Costs $$5", "", "Costs $5"),
+        ("Deploy $ENV", "ENV=staging", "Deploy staging"),
+        ("Keep $PATH and $10", "x", "Keep $PATH and $10\n\nx"),
+        ("Review it", "don't break it", "Review it\n\ndon't break it"),
+        ("Say $ARGUMENTS", "$1 and \\1", "Say $1 and \\1"),
+    ],
+)
+def test_placeholders(body: str, arguments: str, text: str) -> None:
+    assert expand(Template("t", "", body), arguments) == text
+
+
+@pytest.mark.parametrize("body", ["! git diff", "Look: !`git status`", "Look: !{git log}"])
+def test_commands_are_not_run_and_that_is_said(body: str) -> None:
+    assert expand(Template("t", "", body), "") == f"{body}\n\n{NOT_RUN}"
+    assert NOT_RUN not in expand(Template("t", "", f"```\n{body}\n```"), "")
+
+
+def test_folders_of_other_tools_are_read_and_the_own_come_first(tmp_path: Path) -> None:
+    root, home = tmp_path / "ws", tmp_path / "home"
+    for folder, name, text in [
+        (root / ".chatcli/commands", "review.md", "---\nargument-hint: [file, depth]\nmode: coder\n---\nours"),
+        (root / ".claude/commands", "review.md", "theirs"),
+        (root / ".claude/commands/git", "commit.md", "---\ndescription: commit it\nmodel: inherit\n---\ncommit"),
+        (root / ".github/prompts", "plan.prompt.md", "plan"),
+        (home / "commands", "mine.md", "mine"),
+    ]:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    secret = tmp_path / "secret.md"
+    secret.write_text("secret")
+    (root / ".claude/commands/leak.md").symlink_to(secret)
+    found = {t.name: t for t in templates((root,), home)}
+    assert set(found) == {"review", "git:commit", "plan", "mine"}
+    assert (found["review"].body, found["review"].mode, found["review"].argument_hint) == (
+        "ours",
+        "coder",
+        "file depth",
+    )
+    assert (found["git:commit"].description, found["git:commit"].model) == ("commit it", "")
