@@ -227,6 +227,17 @@ describe('after a reload', () => {
     expect(world.asked[0]!.params).toMatchObject({ text: 'Continue.', sessionId: 's1' });
   });
 
+  it('a turn that a rewind took back stays away', async () => {
+    const world = ports({
+      'chatls.session.load': () => ({ history: [{ turnId: 't0', role: 'user', text: 'zeroth' }] }),
+      'chatls.session.events': ({ turnId }) => ({ turnId: turnId ?? 't1', events: events[String(turnId ?? 't1')] ?? [] }),
+    });
+    world.memory.set('sessionId', 's1');
+    const chat = new ChatController(world.made);
+    await chat.replay();
+    expect(chat.snapshot().turns.map(({ text }) => text)).toEqual(['zeroth']);
+  });
+
   it('a conversation older than the journal comes back in its words', async () => {
     const world = ports({
       'chatls.session.load': () => ({ history: [{ role: 'user', text: 'old' }, { role: 'assistant', text: 'answer' }, { role: 'user', text: 'newer' }] }),

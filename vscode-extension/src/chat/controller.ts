@@ -204,7 +204,9 @@ export class ChatController {
         return events.length ? replayedTurn(sent, turnId, events) : turnFromHistory(sent, turnId, messages);
       }),
     );
-    if (latest.turnId && !history.has(latest.turnId)) {
+    // One that was completed and is not in the history either was taken back by a rewind.
+    const completed = latest.events.some((event) => event.kind === 'ended' && event.status === 'completed');
+    if (latest.turnId && !history.has(latest.turnId) && !completed) {
       replayed.push(replayedTurn({ key: latest.turnId, text: '', mode: 'chat', attachments: [] }, latest.turnId, latest.events));
     }
     if (this.busy || sessionId !== this.sessionId) return; // something newer is shown meanwhile

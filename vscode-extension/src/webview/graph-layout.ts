@@ -8,7 +8,7 @@ export interface Place {
 }
 
 /** Pair computations a layout may cost; more nodes get fewer rounds. */
-const EFFORT = 2e7;
+const EFFORT = 1.5e7;
 const ROUNDS = 300;
 const GOLDEN_ANGLE = Math.PI * (3 - Math.sqrt(5));
 
@@ -95,12 +95,17 @@ const LINE = 14;
 const GAP = 3;
 const LONGEST = 28;
 
-/** Names for as many nodes as fit without touching each other or a node, the first ones first; `always` get theirs in any case. */
-export function labels(nodes: Labelled[], width: number, height: number, always: ReadonlySet<string> = new Set()): Label[] {
-  const taken = new Grid();
-  for (const node of nodes) taken.add(node.x - node.radius, node.y - node.radius, 2 * node.radius, 2 * node.radius);
+/**
+ * Names for as many nodes as fit without touching each other or a node, the first ones first. Those in `always` come
+ * before all others and may cover nodes; the first of them has its name in any case.
+ */
+export function labels(nodes: Labelled[], width: number, height: number, always: readonly string[] = []): Label[] {
+  const circles = new Grid();
+  const names = new Grid();
+  for (const node of nodes) circles.add(node.x - node.radius, node.y - node.radius, 2 * node.radius, 2 * node.radius);
   const shown: Label[] = [];
-  const sorted = [...nodes.filter((node) => always.has(node.id)), ...nodes.filter((node) => !always.has(node.id))];
+  const rank = new Map(always.map((id, index) => [id, index - always.length]));
+  const sorted = [...nodes].sort((a, b) => (rank.get(a.id) ?? 0) - (rank.get(b.id) ?? 0));
   for (const node of sorted) {
     if (node.x < 0 || node.y < 0 || node.x > width || node.y > height) continue;
     const text = node.text.length > LONGEST ? `${node.text.slice(0, LONGEST - 1)}…` : node.text;
@@ -111,10 +116,14 @@ export function labels(nodes: Labelled[], width: number, height: number, always:
       { x: node.x - wide / 2, y: node.y + node.radius + 1 },
       { x: node.x - wide / 2, y: node.y - node.radius - LINE - 1 },
     ];
-    const free = places.find(({ x, y }) => taken.free(x, y, wide, LINE)) ?? (always.has(node.id) ? places[0] : undefined);
-    if (!free) continue;
-    taken.add(free.x, free.y, wide, LINE);
-    shown.push({ id: node.id, x: free.x, y: free.y + LINE - 3, text });
+    const apart = places.filter(({ x, y }) => names.free(x, y, wide, LINE));
+    const place =
+      apart.find(({ x, y }) => circles.free(x, y, wide, LINE)) ??
+      (rank.has(node.id) ? apart[0] : undefined) ??
+      (node.id === always[0] ? places[0] : undefined);
+    if (!place) continue;
+    names.add(place.x, place.y, wide, LINE);
+    shown.push({ id: node.id, x: place.x, y: place.y + LINE - 3, text });
   }
   return shown;
 }

@@ -11,6 +11,9 @@ const SMALLEST = 2;
 const LARGEST = 1000;
 /** Pixels the pointer may move and still click. */
 const SLACK = 4;
+/** At most so many nodes with at least so many links are hubs. */
+const HUBS = 12;
+const HUB_LINKS = 4;
 
 export interface PictureEvents {
   /** A node came into focus; undefined when none is. */
@@ -33,6 +36,8 @@ export class Picture {
   private readonly labelLayer = make('g', { class: 'labels', 'aria-hidden': 'true' });
   private drawn = new Map<string, Drawn>();
   private links: { a: Drawn; b: Drawn; line: SVGLineElement }[] = [];
+  /** Nodes that carry their names wherever they stand. */
+  private hubs: string[] = [];
   private focused: string | undefined;
   private marked = new Set<string>();
   private scale = 1;
@@ -81,7 +86,9 @@ export class Picture {
       return from && to ? [{ a: from, b: to, line: make('line', {}) }] : [];
     });
     this.linkLayer.replaceChildren(...this.links.map(({ line }) => line));
-    this.nodeLayer.replaceChildren(...[...this.drawn.values()].map(({ circle }) => circle));
+    // What has the most links lies on top.
+    this.nodeLayer.replaceChildren(...[...this.drawn.values()].map(({ circle }) => circle).reverse());
+    this.hubs = sorted.slice(0, HUBS).filter((node) => links.get(node.id)! >= HUB_LINKS).map((node) => node.id);
     if (this.focused !== undefined) this.choose(this.drawn.has(this.focused) ? this.focused : undefined);
     if (before.size && !this.fitted) this.redraw();
     else this.fit();
@@ -179,7 +186,7 @@ export class Picture {
     });
     const wanted = shown.filter(({ id }) => !pointed || id === this.focused || near.has(id) || this.marked.has(id));
     const { width, height } = this.size();
-    const always = new Set(this.focused === undefined ? [] : [this.focused]);
+    const always = this.focused === undefined ? this.hubs : [this.focused];
     this.labelLayer.replaceChildren(
       ...labels(wanted, width, height, always).map(({ id, x, y, text }) => make('text', { x: String(x), y: String(y), 'data-id': id }, text)),
     );
