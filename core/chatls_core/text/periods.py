@@ -252,6 +252,8 @@ def middle_part(period: Period) -> Period:
         return Period(start + DAY, start + 5 * DAY, "part")
     if period.grain == "year":
         return Period(start.replace(month=4), start.replace(month=10), "part")
+    if period.grain == "decade":
+        return Period(add(start, 3, "year"), add(start, 7, "year"), "part")
     third = (end - start) // 3
     return Period(midnight(start + third), midnight(end - third), "part")
 

@@ -9,11 +9,14 @@ from .periods import (
     Period,
     add,
     day_of,
+    early_part,
     filled,
     full_year,
     iso_week,
+    late_part,
     latest,
     latest_weekday,
+    middle_part,
     midnight,
     next_weekday,
     part_of_year,
@@ -28,6 +31,20 @@ from .periods_tokens import Token, WrittenDate
 from .tokenizer import fold
 
 _CLOCK = ("hour", "minute")
+_SIZES = (
+    "century",
+    "decade",
+    "year",
+    "half",
+    "quarter",
+    "month",
+    "fortnight",
+    "week",
+    "weekend",
+    "day",
+    "weekday",
+    *_CLOCK,
+)
 
 Duration = tuple[tuple[int, str], ...]
 """Counted units, in the order they were said: 1 month 21 days."""
@@ -46,6 +63,8 @@ _PREPOSITIONS = frozenset(
     | {"OFTHIS", "STARTING"}
 )
 _ABBREVIATED_AFTER = frozenset({"ON", "FROM", "TO", "BETWEEN", "AND", "SINCE", "BEFORE", "AFTER"})
+_NEAREST = frozenset({"past", "coming", "upcoming"})
+"""Modifiers that mean the nearest such weekday, where "last" and "next" mean that of the week before or after."""
 _WORDS_TOO = frozenset({"sat", "sun", "mon"})
 _SHIFT = {"LAST": -1, "NEXT": 1, "THIS": 0, "OFTHIS": 0, "SAME": 0}
 _COARSE = ("week", "month", "year", "quarter", "half", "decade", "century", "weekend")
@@ -138,7 +157,9 @@ def _month_is_meant(r: Reading) -> bool:
             return False
         if len(month.word) == 3 and fold(month.word) != "may":
             return _capital(month) and r.closed and r.language == "en"
-        return (_capital(month) and before.code != "FOR") or (before.code in ("IN", "SINCE") and r.closed)
+        part = r.before(2)
+        counted = before.code == "OF" and part is not None and part.code in ("UNIT", "DUR", "WD")
+        return (_capital(month) and before.code != "FOR") or ((counted or before.code in ("IN", "SINCE")) and r.closed)
     if day.code == "O" or any(t.code == "OF" for t in r.tokens[r.first : r.last + 1]):
         return True
     before = r.before()
@@ -146,7 +167,7 @@ def _month_is_meant(r: Reading) -> bool:
 
 
 def _date(r: Reading) -> Period | tuple[str, None] | None:
-    if not _month_is_meant(r) or r.loose_join:
+    if not _month_is_meant(r) or r.loose_join or (r.has("u") and r.unit("u") != "day"):
         return None
     fields = CalendarFields(r.number("y") if r.has("y") else None, _month(r), r.number("d"))
     try:
@@ -293,8 +314,17 @@ def _weekday_with_modifier(r: Reading) -> Period | None:
         return None
     if token.code == "WO" and not _no_noun_after(r):
         return None
+    modifier = r.token("mod")
+    assert modifier is not None
+    if modifier.word.lower() in _NEAREST:
+        return _nearest(r.now, int(str(token.value)), _shift(r))
     week = unit_at(r.now, "week", _shift(r))
     return weekdays_of(week, int(str(token.value)))[0]
+
+
+def _nearest(now: datetime, weekday: int, shift: int) -> Period:
+    found = latest_weekday(now, weekday) if shift < 0 else next_weekday(now, weekday)
+    return day_of(found.start)
 
 
 def _weekday_and_day(r: Reading) -> Period | None:
@@ -383,9 +413,7 @@ def duration(r: Reading, name: str = "n") -> Duration:
 
 def moved(moment: datetime, by: Duration, sign: int) -> datetime:
     """A moment moved by counted units, the largest first."""
-    size = ("century", "decade", "year", "half", "quarter", "month", "fortnight", "week", "weekend", "day", "weekday")
-    size += _CLOCK
-    for count, unit in sorted(by, key=lambda part: size.index(part[1])):
+    for count, unit in sorted(by, key=lambda part: _SIZES.index(part[1])):
         moment = add(moment, sign * count, unit)
     return moment
 
@@ -420,6 +448,8 @@ def _units_by_modifier(r: Reading) -> Period | None:
 
 
 def _number_before_modifier(r: Reading) -> tuple[str, Duration] | Period | None:
+    if r.language == "en" and not _plural(r.token("u")):
+        return None
     by = ((r.number("k"), r.unit("u")),)
     if r.unit("u") in _CLOCK:
         return Period(moved(r.now, by, -1), r.now, "range") if _shift(r) < 0 else None
@@ -529,6 +559,13 @@ def _decade(r: Reading) -> Period | None:
     return years_from(century + value, 10, "decade")
 
 
+def _part_of_decade(r: Reading) -> Period | None:
+    edge, decade = r.token("edge"), _decade(r)
+    if edge is None or decade is None:
+        return None
+    return {"EARLY": early_part, "LATE": late_part, "MID": middle_part}[edge.code](decade)
+
+
 def _spelled_decade(r: Reading) -> Period | None:
     token = r.token("d")
     return _decade(r) if r.language == "pt" and token is not None and token.word else None
@@ -575,7 +612,7 @@ def _now(r: Reading) -> Period:
 
 
 LEVEL_DATES = rules(
-    (r"{weekday_before}(?:THE )?(?P<d>N|O) (?:\. |- |/ )?(?:OF )?(?:THE )?{mo}{year_after}", _date),
+    (r"{weekday_before}(?:THE )?(?:(?P<u>UNIT) )?(?P<d>N|O) (?:\. |- |/ )?(?:OF )?(?:THE )?{mo}{year_after}", _date),
     (r"(?P<d>N|O) (?:\. |- |/ )?(?P<m>MON|DMON) (?:- |/ )(?P<y>Y) ", _date),
     (r"{weekday_before}{mo}(?:THE )?(?P<d>N|O) {year_after}", _date),
     (r"(?P<y>Y) (?:- |/ )?{mo}(?:- |/ )?(?P<d>N|O) ", _date),
@@ -623,6 +660,7 @@ LEVEL_DATES = rules(
     (r"(?:THE )?(?P<d>O) (?P<u>UNIT) ", _century),
     (r"(?P<u>UNIT) (?P<d>O) ", lambda r: _century(r) if r.language == "pt" else None),
     (r"THE (?:' )?(?P<d>DEC) ", _decade),
+    (r"(?P<edge>EARLY|MID|LATE) (?:- )?(?:OF )?(?:THE )?(?:' )?(?P<d>DEC) ", _part_of_decade),
     (r"(?:IN )(?P<d>DEC) ", lambda r: _decade(r) if r.number("d") >= 1000 else None),
     (r"(?P<u>UNIT) (?:OF )?(?P<d>N|Y|DEC) ", _decade_in_portuguese),
     (r"(?P<d>DEC) ", _spelled_decade),

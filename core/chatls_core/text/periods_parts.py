@@ -9,6 +9,7 @@ from .periods import (
     day_of,
     early_part,
     filled,
+    iso_week,
     late_part,
     latest,
     middle_part,
@@ -53,7 +54,7 @@ def _nth_weekday(r: Reading) -> Period | tuple[str, None] | None:
     if weekday is None:
         return None
     if r.has("p"):
-        inside = r.period("p")
+        inside = _whole(r)
         if inside.grain not in _WIDE:
             return None
     elif not (r.closed and r.timely):
@@ -63,8 +64,16 @@ def _nth_weekday(r: Reading) -> Period | tuple[str, None] | None:
     return nth(weekdays_of(inside, weekday), _ordinal(r.token("o"))) or NO_SUCH
 
 
+def _whole(r: Reading) -> Period:
+    """The period a part is taken of; a bare unit after "of" is the current one ("último dia do mês")."""
+    token = r.token("p")
+    if token is not None and token.code == "UNIT" and r.has("of"):
+        return unit_at(r.now, str(token.value))
+    return r.period("p")
+
+
 def _nth_unit(r: Reading) -> Period | None:
-    inside, unit, which = r.period("p"), r.unit("u"), _ordinal(r.token("o"))
+    inside, unit, which = _whole(r), r.unit("u"), _ordinal(r.token("o"))
     if inside.grain not in _WIDE:
         return None
     if unit == "week":
@@ -81,6 +90,13 @@ def _nth_unit(r: Reading) -> Period | None:
     return part_of_year(inside.start.year, which if which > 0 else 12 // size, size, unit)
 
 
+def _week_of_year(r: Reading) -> Period | None:
+    inside = r.period("p")
+    if r.unit("u") != "week" or inside.grain != "year":
+        return None
+    return iso_week(inside.start.year, r.number("n"))
+
+
 def _nth_quarter_alone(r: Reading) -> Period | None:
     before = r.before()
     if r.unit("u") != "quarter" or not (r.whole or (before and before.code in ("IN", "SINCE", "FROM", "FOR"))):
@@ -90,7 +106,7 @@ def _nth_quarter_alone(r: Reading) -> Period | None:
 
 
 def _first_or_last_units(r: Reading) -> Period | None:
-    inside, by, which = r.period("p"), duration(r), _ordinal(r.token("o"))
+    inside, by, which = _whole(r), duration(r), _ordinal(r.token("o"))
     if inside.grain not in (*_WIDE, "week") or which not in (1, -1) or len(by) > 1:
         return None
     count, unit = by[0]
@@ -204,14 +220,16 @@ _ORD = r"(?:THE )?(?P<o>O|WO|LAST) "
 _WD = r"(?P<w>P|WD|WO|DWD) "
 
 LEVEL_PARTS = rules(
-    (_ORD + _WD + r"(?:(?:OF |IN )?(?:THE )?(?P<p>P) )?", _nth_weekday),
-    (_ORD + r"(?P<u>UNIT) (?:OF |IN |, )?(?:THE )?(?P<p>P) ", _nth_unit),
+    (_ORD + _WD + r"(?:(?P<of>OF |IN )?(?:THE )?(?P<p>P|UNIT) )?", _nth_weekday),
+    (_ORD + r"(?P<u>UNIT) (?:(?P<of>OF |IN )|, )?(?:THE )?(?P<p>P|UNIT) ", _nth_unit),
+    (r"(?P<u>UNIT) (?P<n>N) (?:OF |IN )(?P<p>P) ", _week_of_year),
     (_ORD + r"(?P<u>UNIT) ", _nth_quarter_alone),
     (r"(?P<p>P) (?:, )?(?:OF |IN )?" + _ORD + r"(?P<u>UNIT) ", _nth_unit),
-    (_ORD + r"(?P<n>DUR) (?:OF |IN )(?:THE )?(?P<p>P) ", _first_or_last_units),
+    (_ORD + r"(?P<n>DUR) (?P<of>OF |IN )(?:THE )?(?P<p>P|UNIT) ", _first_or_last_units),
     (_EDGE + r"(?P<p>P) ", _edge_part),
     (_EDGE + r"(?P<u>UNIT) ", _edge_part),
     (r"(?:THE )?(?P<d>N|O) (?:OF |IN )(?:THE )?(?P<p>P) ", _day_of_month),
+    (r"(?:THE )?(?P<d>O) (?P<p>P) ", _day_of_month),
     (r"(?P<m>P|PART) (?:, )?(?:OF |IN )?(?:THE )?(?P<p>P) ", _part_of_year),
     (r"(?P<p>P) (?:, )?(?P<m>PART) ", _part_of_year),
     (_WD + r"(?:, )?(?:OF |IN |ON )?(?:THE )?(?P<p>P) ", _weekday_of_week),
@@ -220,6 +238,7 @@ LEVEL_PARTS = rules(
     (r"(?:THE )?(?P<u>UNIT) (?:OF )(?:THE )?(?P<p>P|O|N) ", _week_with),
     (r"(?P<from>WC) (?:OF )?(?:THE )?(?P<p>P|O) ", _week_with),
     (r"(?P<n>DUR) (?:FROM |AFTER (?:OF )?)(?:THE )?(?P<p>P) ", _beside_day),
+    (r"(?P<n>DUR) A STARTING OF (?P<p>P) ", _beside_day),
     (r"(?P<n>DUR) (?P<back>BEFORE )(?:OF )?(?:THE )?(?P<p>P) ", _beside_day),
     (r"(?:FOR )?(?P<n>DUR) (?:, )?(?:STARTING |EARLY )(?:FROM |ON |IN |OF )?(?:THE )?(?P<p>P) ", _units_from),
     (r"FOR (?P<n>DUR) (?:, )?FROM (?:THE )?(?P<p>P) ", _units_from),

@@ -18,6 +18,7 @@ from .periods import (
     midnight,
     next_weekday,
     spanning,
+    unit_at,
     weekdays_of,
 )
 from .periods_dates import PIECES
@@ -91,6 +92,12 @@ def _read_together(start: Period, end: Period, now: datetime) -> tuple[Period, P
     if start.weekday is not None and end.weekday is not None:
         start = latest_weekday(now, start.weekday)
         return start, next_weekday(start.start, end.weekday)
+    if start.weekday is not None and end.grain == "day" and end.fields is None and end.weekday is None:
+        same_week = weekdays_of(unit_at(end.start, "week"), start.weekday)[0]
+        return (same_week if same_week.start < end.start else start), end
+    day_alone = start.fields.day if start.fields is not None and start.fields.month is None else None
+    if day_alone is not None and end.fields is not None and end.fields.month is not None:
+        return _start_beside(day_alone, end, now)
     if end.weekday is not None and end.start < start.start:
         return start, next_weekday(start.start, end.weekday)
     if not known_start and start.fields is not None:

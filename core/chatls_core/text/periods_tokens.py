@@ -34,8 +34,8 @@ _LEXEMES = re.compile(
   | (?P<decade>(?<!\w)'?(?P<dn>\d{4}|\d0)'?s\b)
   | (?P<feira>\b[2-6]a(?:-feira)\b)
   | (?P<ordinal>(?<![\w.:/-])(?P<on>\d{1,2})(?:\s?(?:st|nd|rd|th)\b|[ºª°]|o\b|a\b))
-  | (?P<number>(?<![\w.:/$€£#-])\d+(?![\w%:]|[.,]\d|-\d))
-  | (?P<numrun>[\w.,:/$€£#%-]*\d[\w.,:/$€£#%-]*)
+  | (?P<number>(?<![\w.:/$€£#])(?<![^a-zA-Z]-)\d+(?![\w%:]|[.,]\d|-\d))
+  | (?P<numrun>(?!(?<=[a-zA-Z])-)[\w.,:/$€£#%-]*\d[\w.,:/$€£#%-]*)
   | (?P<word>[^\W\d_]+(?:-[Ff]eiras?\b)?)
   | (?P<mark>[^\w\s])
     """,
