@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -73,11 +74,12 @@ async def test_what_is_missing_is_named(
     models: ModelServer,
 ) -> None:
     async with client(tmp_path, workspace, models) as editor:
-        for name, arguments, word in [
+        wrong: list[tuple[str, dict[str, Any], str]] = [
             ("chatls.context.attach", {"name": "docs"}, "sessionId"),
             ("chatls.context.create", {"paths": ["."]}, "name"),
             ("chatls.context.create", {"name": "docs", "paths": ["nowhere"]}, "does not exist"),
-        ]:
+        ]
+        for name, arguments, word in wrong:
             with pytest.raises(Exception, match=word):
                 await editor.command(name, arguments)
 

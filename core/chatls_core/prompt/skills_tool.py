@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -27,7 +28,8 @@ class ContextPullArguments(ToolArguments):
         """Kind from kind, cmd or args.kind, name from name, skill, args.name or args.skill: the first that is there."""
         if not isinstance(value, Mapping):
             return {"kind": str(value)}
-        inner = value.get("args") if isinstance(value.get("args"), Mapping) else {}
+        nested = value.get("args")
+        inner: Mapping[str, object] = nested if isinstance(nested, Mapping) else {}
         kind = _first(value.get("kind"), value.get("cmd"), inner.get("kind"))
         name = _first(value.get("name"), value.get("skill"), inner.get("name"), inner.get("skill"))
         return {"kind": _ALIASES.get(kind.lower(), kind.lower()), "name": name}
@@ -59,8 +61,6 @@ class ContextPull(Tool[ContextPullArguments]):
         self._calls += 1
         if self._calls > MAX_PER_TURN:
             raise ToolError(f"{NAME} was called {MAX_PER_TURN} times in this turn already; answer with what is there.")
-        import asyncio
-
         skills = await asyncio.to_thread(self._skills)
         match arguments.kind:
             case "skill":

@@ -8,6 +8,7 @@ import json
 import re
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -42,7 +43,7 @@ def words(messages: list[Message]) -> str:
 
 
 async def compact(
-    archive: Archive, talk: Conversation, model: StubModel, budget: int, keep: int = 4, **more: object
+    archive: Archive, talk: Conversation, model: StubModel, budget: int, keep: int = 4, **more: Any
 ) -> Compacted:
     ids = itertools.count()
     compactor = Compactor(archive, lambda: NOW, lambda: f"new{next(ids)}")

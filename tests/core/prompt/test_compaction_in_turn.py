@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -16,11 +18,11 @@ from tests.fakes.model_server import Call, ErrorReply, Reply
 TOO_LONG = ErrorReply(400, "prompt is too long: 250000 tokens > 200000 maximum", code="invalid_request_error")
 
 
-def notices(events: list[object]) -> str:
+def notices(events: Sequence[object]) -> str:
     return "\n".join(e.text for e in events if isinstance(e, Notice))
 
 
-def tools_of(body: dict) -> list[str]:
+def tools_of(body: dict[str, Any]) -> list[str]:
     return [t["name"] for t in body.get("tools", [])]
 
 

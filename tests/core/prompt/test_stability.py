@@ -1,0 +1,110 @@
+"""Over random conversations: the system text stands still, markers stay few and in place (DESIGN.md)."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import tempfile
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chatls_core.config import load
+from chatls_core.prompt.attached_contexts import attach, detach
+from chatls_core.prompt.compaction import CompactionError
+from chatls_core.turn.agent import Agent
+from chatls_core.turn.exchange import ChatRequest
+from tests.fakes.host import FakeHost
+from tests.fakes.model_server import ModelServer, Reply
+
+STEP = st.sampled_from(
+    ["ask", "ask", "edit skill", "edit rule", "edit agents", "attach", "detach", "compact", "restart"]
+)
+REBUILDS = {"attach", "detach", "compact"}
+
+
+def markers(value: Any) -> int:
+    if isinstance(value, dict):
+        return ("cache_control" in value) + sum(map(markers, value.values()))
+    return sum(map(markers, value)) if isinstance(value, list) else 0
+
+
+def plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {k: plain(v) for k, v in value.items() if k != "cache_control"}
+    return [plain(v) for v in value] if isinstance(value, list) else value
+
+
+def blocks(body: dict[str, Any]) -> list[str]:
+    return [json.dumps([m["role"], plain(b)]) for m in body["messages"] for b in m["content"]]
+
+
+async def run(steps: list[str]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        async with ModelServer() as models:
+            home, root = Path(folder) / "home", Path(folder) / "ws"
+            skill, rule = root / ".chatcli/skills/deploy/SKILL.md", root / ".chatcli/rules/py.md"
+            for path in (skill, rule, home / "x"):
+                path.parent.mkdir(parents=True)
+            host, ticks = FakeHost(root), itertools.count()
+            environment = {"ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": models.url, "MAX_RETRIES": "1"}
+
+            def make() -> Agent:
+                clock = lambda: datetime(2026, 3, 2, 9, tzinfo=UTC) + timedelta(seconds=next(ticks))  # noqa: E731
+                agent = Agent(home, load(environment).settings, environment, clock=clock)
+                agent.set_workspace((root,), True)
+                return agent
+
+            def write(number: int) -> None:
+                skill.write_text(f"---\nname: deploy\ntriggers: question\n---\nbody {number} " + "x" * 3000)
+
+            write(0)
+            agent = make()
+            agent.services.curation.contexts.create("docs", [skill])
+            rebuilt, previous = True, None
+            for number, step in enumerate([*steps, "ask"]):
+                live = await agent.session("s")
+                if step == "ask":
+                    models.script(Reply(text=f"answer {number}"))
+                    turn = await agent.submit(ChatRequest(f"question {number}", "s", active_uri=host.uri("a.py")), host)
+                    await turn.outcome
+                    body = models.requests[-1].json
+                    assert markers(body) <= 4
+                    assert markers(body["messages"][-1]["content"][-1]) == 1
+                    if previous is not None and not rebuilt:
+                        assert plain(body["system"]) == plain(previous["system"])
+                        assert body["tools"] == previous["tools"]
+                        old = blocks(previous)
+                        assert blocks(body)[: len(old)] == old
+                    rebuilt, previous = False, body
+                elif step == "edit skill":
+                    write(number)
+                elif step == "edit rule":
+                    rule.write_text(f"---\npaths: ['**/*.py']\n---\nrule {number}\n")
+                elif step == "edit agents":
+                    (root / "AGENTS.md").write_text(f"be brief {number}\n")
+                elif step == "attach":
+                    attach(live.conversation, "docs")
+                elif step == "detach":
+                    detach(live.conversation, "docs")
+                elif step == "compact":
+                    models.script(Reply(text="summary", match="Write the summary now"))
+                    try:
+                        await agent.compact(live)
+                    except CompactionError:
+                        pass  # too short yet; the scripted summary waits for the next try
+                else:
+                    await agent.close()
+                    agent = make()
+                rebuilt = rebuilt or step in REBUILDS
+            await agent.close()
+
+
+@settings(max_examples=6, deadline=None)
+@given(st.lists(STEP, min_size=3, max_size=9))
+def test_only_a_natural_rebuild_moves_what_was_sent(steps: list[str]) -> None:
+    asyncio.run(run(steps))
