@@ -33,6 +33,7 @@ describe('the Context page', () => {
       { id: 'section:0', name: 'mode', tokens: 400, cached: 400 },
       { id: 'turn', name: 'turn context', tokens: 100, cached: 0 },
     ],
+    attached: [{ name: 'api docs', tokens: 1200, folded: true }],
     checkpoints: [{ id: 'p', label: 'Second question', when: 'today' }],
   };
 
@@ -57,6 +58,12 @@ describe('the Context page', () => {
     button('mode: 400 tokens, 100 % cached').click();
     button('Rewind to “Second question”').click();
     expect(posted).toEqual([{ type: 'ready' }, { type: 'open', id: 'section:0' }, { type: 'rewind', id: 'p' }]);
+  });
+
+  it('shows attached contexts and lets go of one', () => {
+    expect($('main').textContent).toContain('api docs1,200 tokens, folded');
+    button('Detach “api docs”').click();
+    expect(posted.pop()).toEqual({ type: 'detach', name: 'api docs' });
   });
 
   it('a redraw leaves the focus where it was', () => {

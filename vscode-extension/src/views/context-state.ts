@@ -1,6 +1,6 @@
 /** What the Context view draws, and the messages between its page and the extension host. */
 
-import type { Checkpoint, PromptMessage, PromptPreview } from './data';
+import type { AttachedContext, Checkpoint, PromptMessage, PromptPreview } from './data';
 
 /** One bar: a part of the prompt. */
 export interface Bar {
@@ -21,13 +21,15 @@ export interface ContextState {
   /** US dollars of the conversation so far; undefined when unknown. */
   costUsd?: number;
   bars: Bar[];
+  /** Contexts that ride along with every turn. */
+  attached: AttachedContext[];
   checkpoints: { id: string; label: string; when: string }[];
   /** Why there is nothing to draw. */
   problem?: string;
 }
 
 export type ToContext = { type: 'state'; state: ContextState };
-export type FromContext = { type: 'ready' } | { type: 'open'; id: string } | { type: 'rewind'; id: string } | { type: 'switchModel' };
+export type FromContext = { type: 'ready' } | { type: 'open'; id: string } | { type: 'rewind'; id: string } | { type: 'detach'; name: string } | { type: 'switchModel' };
 
 /** The bars of a prompt with the exact text of each. Empty parts are left out. */
 export function partsOf(preview: PromptPreview): (Bar & { text: string })[] {

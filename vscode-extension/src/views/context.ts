@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 import { failureOf } from '../chat/failure';
 import { page } from '../chat/view';
 import { guarded, type RunCommand } from '../commands/palette';
-import type { Checkpoint, PromptPreview } from './data';
+import type { AttachedContext, Checkpoint, PromptPreview } from './data';
 import { checkpointRows, partsOf, type ContextState, type FromContext } from './context-state';
 import { debounced } from './rows';
 
@@ -78,6 +78,9 @@ export class ContextView implements vscode.WebviewViewProvider, vscode.TextDocum
       case 'rewind':
         await vscode.commands.executeCommand('chatls.ui.session.rewind', message.id);
         return this.read();
+      case 'detach':
+        await this.input.run('chatls.context.detach', { name: message.name, sessionId: this.input.session() });
+        return this.read();
       case 'switchModel':
         await vscode.commands.executeCommand('chatls.ui.model.switch');
         return this.read();
@@ -110,28 +113,35 @@ export class ContextView implements vscode.WebviewViewProvider, vscode.TextDocum
       const preview = data ?? {};
       const parts = partsOf(preview);
       this.texts = new Map(parts.map(({ id, name, text }) => [id, { name, text }]));
-      const [points, cost] = sessionId ? await this.past(sessionId) : [[], undefined];
+      const past = sessionId ? await this.past(sessionId) : { checkpoints: [], attached: [] };
       return {
         model: preview.model ?? '',
         tokens: preview.tokens ?? 0,
         window: preview.window ?? 0,
         bars: parts.map(({ text: _text, ...bar }) => bar),
-        checkpoints: checkpointRows(points, vscode.env.language),
-        ...(cost === undefined ? {} : { costUsd: cost }),
+        ...past,
+        checkpoints: checkpointRows(past.checkpoints, vscode.env.language),
       };
     } catch (error) {
       const { message, hint } = failureOf(error);
       const problem = hint && !message.includes(hint) ? `${message} ${hint}` : message;
-      return { model: '', tokens: 0, window: 0, bars: [], checkpoints: [], problem };
+      return { model: '', tokens: 0, window: 0, bars: [], attached: [], checkpoints: [], problem };
     }
   }
 
-  private async past(sessionId: string): Promise<[Checkpoint[], number | undefined]> {
-    const [points, cost] = await Promise.all([
-      this.input.run<{ checkpoints?: Checkpoint[] } | undefined>('chatls.session.rewind', { sessionId }),
-      this.input.run<{ totalUsd?: number; unknown?: string[] } | undefined>('chatls.cost.show', { sessionId }),
+  /** What the conversation has gathered: ways back, attached contexts, money spent. */
+  private async past(sessionId: string): Promise<{ checkpoints: Checkpoint[]; attached: AttachedContext[]; costUsd?: number }> {
+    const { run } = this.input;
+    const [points, contexts, cost] = await Promise.all([
+      run<{ checkpoints?: Checkpoint[] } | undefined>('chatls.session.rewind', { sessionId }),
+      run<{ attached?: AttachedContext[] } | undefined>('chatls.context.attached', { sessionId }),
+      run<{ totalUsd?: number; unknown?: string[] } | undefined>('chatls.cost.show', { sessionId }),
     ]);
-    const known = cost.data && !cost.data.unknown?.length ? cost.data.totalUsd : undefined;
-    return [points.data?.checkpoints ?? [], known];
+    const known = cost.data?.unknown?.length ? undefined : cost.data?.totalUsd;
+    return {
+      checkpoints: points.data?.checkpoints ?? [],
+      attached: contexts.data?.attached ?? [],
+      ...(known === undefined ? {} : { costUsd: known }),
+    };
   }
 }

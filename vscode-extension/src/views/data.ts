@@ -128,6 +128,13 @@ export interface PromptPreview {
   messages?: PromptMessage[];
 }
 
+export interface AttachedContext {
+  name: string;
+  tokens?: number;
+  /** Too large to stand in the prompt whole: the model reads it by its tool. */
+  folded?: boolean;
+}
+
 export interface Checkpoint {
   id: string;
   label?: string;

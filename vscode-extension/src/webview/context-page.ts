@@ -32,7 +32,7 @@ function draw(state: ContextState, post: (message: FromContext) => void): HTMLEl
     choose.addEventListener('click', () => post({ type: 'switchModel' }));
     return [h('p', { role: 'status' }, state.problem), choose];
   }
-  return [total(state), bars(state, post), history(state, post)];
+  return [total(state), bars(state, post), ...(state.attached.length ? [attached(state, post)] : []), history(state, post)];
 }
 
 function total(state: ContextState): HTMLElement {
@@ -69,8 +69,19 @@ function strip(bar: Bar, most: number): HTMLElement {
   return h('span', { class: 'bar', 'aria-hidden': 'true' }, filled('cached', bar.cached / most), filled('fresh', (bar.tokens - bar.cached) / most));
 }
 
+function attached(state: ContextState, post: (message: FromContext) => void): HTMLElement {
+  const list = h('ul', {});
+  for (const { name: title, tokens = 0, folded } of state.attached) {
+    const words = folded ? t('{0} tokens, folded', number(tokens)) : t('{0} tokens', number(tokens));
+    const detach = h('button', { type: 'button', class: 'secondary', 'data-key': `context:${title}`, 'aria-label': t('Detach “{0}”', title) }, t('Detach'));
+    detach.addEventListener('click', () => post({ type: 'detach', name: title }));
+    list.append(h('li', {}, h('span', { class: 'label', title }, title), h('span', { class: 'quiet' }, words), detach));
+  }
+  return h('section', { class: 'listed' }, h('h2', {}, t('Attached Contexts')), list);
+}
+
 function history(state: ContextState, post: (message: FromContext) => void): HTMLElement {
-  const section = h('section', { class: 'history' }, h('h2', {}, t('Checkpoints')));
+  const section = h('section', { class: 'listed' }, h('h2', {}, t('Checkpoints')));
   if (!state.checkpoints.length) section.append(h('p', { class: 'quiet' }, t('Each further message leaves one; from there you can go back.')));
   const list = h('ul', {});
   for (const point of state.checkpoints) {
