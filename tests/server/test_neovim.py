@@ -200,16 +200,20 @@ async def test_a_turn_over_open_hidden_and_new_files_is_taken_back_at_once(tmp_p
         assert not (tmp_path / "ws" / "new.py").exists()
 
 
-async def test_an_answer_is_shown_while_it_is_written(tmp_path: Path) -> None:
+async def test_an_answer_is_shown_while_it_is_written_and_can_be_stopped(tmp_path: Path) -> None:
     async with ModelServer() as models:
         models.script(Reply(deltas=("First words, ", "then the rest."), hold=(1,)))
         models.script(ErrorReply(401, message="invalid x-api-key", code="authentication_error"))
+        models.script(Reply(deltas=("At length, ", "and so on."), hold=(1,)))
         async with neovim(tmp_path, "streaming", models, streaming=True) as editor:
             assert await editor.noted("first") == "First words, "
             models.release()
             assert await editor.noted("whole") == "First words, then the rest."
-            shown = await editor.noted("failure shown")
-        assert "chatls doctor" in shown, "a failure says what to do"
+            assert "chatls doctor" in await editor.noted("failure shown"), "a failure says what to do"
+            assert await editor.noted("stopped") == "At length, "
+            await asyncio.wait_for(models.requests[-1].closed.wait(), 5)
+            (tmp_path / "ws" / "go on").touch()
+            await editor.noted("end")
 
 
 async def test_a_code_action_shows_its_answer(tmp_path: Path) -> None:

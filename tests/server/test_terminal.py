@@ -148,6 +148,8 @@ async def test_a_wrong_key_has_its_exit_code_and_is_not_printed(terminal: Termin
     assert ended.code == 4
     assert "invalid x-api-key" in ended.errors
     assert KEY not in ended.output + ended.errors
+    files = [path for path in terminal.home.rglob("*") if path.is_file()]
+    assert not any(KEY.encode() in path.read_bytes() for path in files)
 
 
 async def test_an_answer_that_was_cut_is_printed_and_has_its_exit_code(terminal: Terminal, models: ModelServer) -> None:

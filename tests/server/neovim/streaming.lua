@@ -1,4 +1,4 @@
--- An answer that is read while it is written, and one that does not come.
+-- An answer that is read while it is written, one that does not come and one that is stopped.
 local flow = ...
 
 flow.open('app.py')
@@ -11,3 +11,9 @@ vim.cmd.close()
 flow.ask('ChatLS tell me more')
 flow.wait('the failure', function() return flow.text() ~= '…' end)
 flow.note('failure shown', flow.text())
+vim.cmd.close()
+flow.ask('ChatLS tell me everything')
+flow.wait('the first words', function() return flow.text() == 'At length, ' end)
+vim.cmd('ChatLSStop')
+flow.note('stopped', flow.text())
+flow.wait('the word of the test', function() return vim.uv.fs_stat('go on') ~= nil end)
