@@ -28,6 +28,7 @@ from .periods import (
 )
 from .periods_reduce import Reading, rules
 from .periods_tokens import Token, WrittenDate
+from .periods_words import PERMISSION_WORDS
 from .tokenizer import fold
 
 _CLOCK = ("hour", "minute")
@@ -296,7 +297,10 @@ def _weekday(r: Reading) -> Period | None:
         placed = before is not None and before.code in ("IN", "A", "OF", "SINCE", "TO", "THIS", "BETWEEN", "AND")
         if not (r.whole or (placed and _no_noun_after(r))):
             return None
-    return latest_weekday(r.now, number)
+    found = latest_weekday(r.now, number)
+    if r.after_any(PERMISSION_WORDS, 8):
+        return Period(found.start, found.end, "day", weekday=number, alone=False)
+    return found
 
 
 def _no_noun_after(r: Reading) -> bool:

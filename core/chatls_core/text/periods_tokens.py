@@ -46,6 +46,7 @@ _LONG = re.compile(r"\S{41,}")
 _MONTH_AND_DAY = re.compile(r"([^\W\d_]{3,9})\.?(\d{1,2})(?:st|nd|rd|th)?")
 _DAY_AND_MONTH = re.compile(r"(\d{4}|\d{1,2}(?:st|nd|rd|th)?)?([-/]?)([^\W\d_]{3,9})(?:[-/](\d{4}|\d{1,2}))?")
 _NUMBER_RANGE = re.compile(r"(\d{1,2}|\d{4})-(\d{1,2}|\d{4})")
+_PART_OF_YEAR = re.compile(r"((?i:mid|early|late))-(\d{4})")
 _DOTTED_DAY = re.compile(r"(\d{1,2})(?:st|nd|rd|th)?\.?|\d+[,.!?;:]*")
 
 
@@ -197,6 +198,12 @@ def _glued(text: str, start: int, language: str) -> list[Token]:
         if found[4]:
             tokens.append(_plain_number(int(found[4]), len(found[4]), start + found.start(4), start + found.end(4)))
         return tokens
+    if found := _PART_OF_YEAR.fullmatch(bare):
+        year = start + found.start(2)
+        return [
+            _word(found[1], start, year - 1, language),
+            _plain_number(int(found[2]), 4, year, start + len(bare)),
+        ]
     if found := _NUMBER_RANGE.fullmatch(bare):
         return [
             _plain_number(int(found[1]), len(found[1]), start, start + found.end(1)),

@@ -187,6 +187,11 @@ TIME_VERBS = _set(
 )
 """Words beside which a bare number may be a day ("I'll be back on 15")."""
 
+PERMISSION_WORDS = _set(
+    "can could should must may might posso podemos pode devo devemos deve",
+)
+"""Words beside which a bare weekday is a rule's, no day that was: "can I deploy this on Friday?"."""
+
 FUTURE_WORDS = _set(
     "will ll shall going expires due see meet meeting return back can tomorrow leave leaving voltarei vou",
     "vai vamos vence expira sera estarei farei",

@@ -86,6 +86,7 @@ last day of February | 2026-02-28 2026-03-01
 20th of next month | 2026-06-20 2026-06-21
 early this month | 2026-05-01 2026-05-16
 late last week | 2026-05-07 2026-05-11
+mid-2018 | 2018-04-01 2018-10-01
 mid-April | 2026-04-10 2026-04-21
 beginning of next week | 2026-05-18 2026-05-21
 end of 2000 | 2000-09-01 2001-01-01
@@ -102,6 +103,8 @@ a week starting tomorrow | 2026-05-14 2026-05-21
 from Monday to Friday | 2026-05-11 2026-05-16
 between March and April | 2026-03-01 2026-05-01
 from 4 to 22 January, 1995 | 1995-01-04 1995-01-23
+from 4 to 22 next month | 2026-06-04 2026-06-23
+Monday to Friday last week | 2026-05-04 2026-05-09
 from 4-23 in next month | 2026-06-04 2026-06-24
 January 5-9 | 2026-01-05 2026-01-10
 Jan 5 - Jan 9 | 2026-01-05 2026-01-10
@@ -162,6 +165,8 @@ final de semana | 2026-05-16 2026-05-18
 no fim do mês | 2026-05-16 2026-06-01
 meados de abril | 2026-04-10 2026-04-21
 primeira sexta de julho | 2025-07-04 2025-07-05
+do dia 4 até o dia 22 de janeiro | 2026-01-04 2026-01-23
+último dia do mês | 2026-05-31 2026-06-01
 última semana de abril | 2026-04-27 2026-05-04
 de 1 a 5 de maio | 2026-05-01 2026-05-06
 desde o 4 até o 8 deste mês | 2026-05-04 2026-05-09

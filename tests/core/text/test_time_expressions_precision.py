@@ -152,6 +152,8 @@ meet at 10:30
 at 8am sharp
 at 17h
 every morning
+never deploy on Fridays
+can I deploy this on friday?
 around noon
 deploy takes 30s
 sleep 70s
@@ -247,6 +249,8 @@ validade de 12 meses
 10 anos de experiência
 ele tem 30 anos
 todo dia
+posso fazer deploy na sexta?
+aos domingos
 dia a dia
 bom dia
 um dia desses
