@@ -152,10 +152,11 @@ class BackgroundLearning:
 
     async def _tick(self) -> None:
         await self._wait(FIRST_TICK)
+        await self._run(drain=True)
         while True:
-            await self._run(drain=True)
             await self._keep_house()
             await self._wait(TICK)
+            await self._run(drain=False)
 
     async def _run(self, *, drain: bool) -> None:
         try:

@@ -102,8 +102,8 @@ def store(
         else:
             try:
                 tally.kinds[item.kind] += keep(memory, item, again=again)
-            except ValueError as error:
-                logger.warning("Not remembered (%s): %s", item.kind, error)
+            except (ValueError, KeyError) as error:
+                logger.warning("Not remembered (%s): %r", item.kind, error)
     if waiting:
         tally.waiting = review.add(waiting)
     return Tally(+tally.kinds, tally.waiting)

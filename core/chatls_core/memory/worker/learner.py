@@ -41,6 +41,9 @@ BREAKER_FAILURES = 3
 BREAKER_REST = 300.0
 """Seconds between runs, and of rest after three failures in a row; counted by a clock that cannot jump."""
 
+LONGEST_REST = 6 * 3600.0
+"""Seconds between tries of one batch that fails for a reason of its own."""
+
 NOTICE_FAILURES = 2
 BATCHES_PER_RUN = 3
 
@@ -130,6 +133,7 @@ class Learner:
         self._rest_until = self._last_run
         self._failures = 0
         self._failed: Counter[str] = Counter()
+        self._not_before: dict[str, float] = {}
         self._told_failing = False
         self.spent = Usage(cost_usd=0.0)
         """What learning cost since this process began."""
@@ -221,13 +225,22 @@ class Learner:
     def _due(self) -> list[Batch]:
         """What to ask about, in order."""
         now = self._clock()
-        due = [b for b in self._queue.batches() if b.ready(now, MINIMUM)]
+        due = [b for b in self._queue.batches() if b.ready(now, MINIMUM) and self._may_try(b)]
         return sorted(due, key=lambda b: (b.unreadable, self._failed[b.name]))  # what fails must not block the rest
+
+    def _may_try(self, batch: Batch) -> bool:
+        return self._monotonic() >= self._not_before.get(batch.name, float("-inf"))
 
     async def _learn(self, run: _Run) -> None:
         """Store answers left over from a cut run, then ask about what waits, the oldest first."""
         for path, answer in await _finished(self._queue.kept_answers):
-            await _finished(functools.partial(self._finish, run, path, answer, again=True))
+            try:
+                await _finished(functools.partial(self._finish, run, path, answer, again=True))
+            except (OSError, StoreReadOnlyError):
+                raise
+            except Exception:  # one odd answer must not end learning for good
+                logger.exception("The answer %s could not be stored and is set aside", path.name)
+                self._queue.set_aside(path)
         for batch in (await _finished(self._due))[:BATCHES_PER_RUN]:
             if run.outage:
                 break
@@ -264,6 +277,9 @@ class Learner:
 
     def _failed_about(self, run: _Run, batch: Batch, *, unreadable: bool) -> None:
         self._failed[batch.name] += 1
+        if not run.outage:  # asking the same again costs money and may never succeed
+            rest = min(BREAKER_REST * 2 ** (self._failed[batch.name] - 1), LONGEST_REST)
+            self._not_before[batch.name] = self._monotonic() + rest
         dropped = self._queue.drop_aged(batch, self._clock())
         if not dropped and unreadable:
             dropped = self._queue.failed_to_parse(batch)
@@ -280,8 +296,8 @@ class Learner:
         try:
             learned = parse_reply(answer.reply, cut=answer.cut)
         except UnreadableReplyError as error:
-            logger.warning("A kept answer does not parse; its messages are asked about again: %s", error)
-            self._queue.remove_answer(path)
+            logger.warning("A kept answer does not parse and is set aside: %s", error)
+            self._queue.set_aside(path)
             return
         with self._guard, self._queue.lock():
             # The mark may be missing if the process that queued the messages died before writing it. It goes first:
@@ -305,7 +321,7 @@ class Learner:
 
     def _result(self, run: _Run) -> LearnResult:
         notice = run.tally.sentence
-        if run.error:
+        if run.error and not run.messages:
             self._failures += 1
             if self._failures >= BREAKER_FAILURES:
                 self._rest_until = self._monotonic() + BREAKER_REST

@@ -191,6 +191,10 @@ class PendingQueue:
         """Remove a stored answer."""
         self._stores.fs.delete(path)
 
+    def set_aside(self, path: Path) -> None:
+        """Keep a file that is of no use as ``.corrupt``, out of the way."""
+        self._stores.fs.replace(path, path.with_name(path.name + ".corrupt"))
+
     def failed_to_parse(self, batch: Batch) -> bool:
         """Count an answer that made no sense; ``True`` when the batch was given up for it."""
         if batch.unreadable + 1 >= MAX_UNREADABLE:
@@ -238,5 +242,5 @@ class PendingQueue:
             return kind.model_validate_json(plain)
         except ValidationError as error:
             logger.warning("%s does not parse and is kept as .corrupt: %s", path.name, error.errors()[0]["msg"])
-            self._stores.fs.replace(path, path.with_name(path.name + ".corrupt"))
+            self.set_aside(path)
             return None

@@ -278,7 +278,7 @@ async def test_killed_at_any_step_housekeeping_ends_the_same(tmp_path: Path, ste
     assert "- the parser" in digest(rig, "weekly/2026-W07")
 
 
-STRIDE = int(os.environ.get("CHATLS_YEAR_STRIDE", "5"))
+STRIDE = int(os.environ.get("CHATLS_YEAR_STRIDE", "10"))
 """Days between two days of work in the simulated year; 1 works daily (the nightly run)."""
 
 

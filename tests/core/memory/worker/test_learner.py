@@ -121,7 +121,7 @@ async def test_an_answer_that_makes_no_sense_is_asked_for_again_and_given_up_at_
     rig.offer(*TALK)
     dropped = 0
     for _ in range(5):
-        rig.clock.advance(seconds=500)
+        rig.clock.advance(seconds=700)
         dropped += (await rig.learner.run_once()).dropped
     assert dropped == 4 and len(rig.model.requests) == 3
     assert not rig.queued and not rig.facts
@@ -142,6 +142,29 @@ async def test_a_poisonous_conversation_does_not_hold_up_the_others(tmp_path: Pa
         rig.clock.advance(seconds=500)
         await rig.learner.run_once()
     assert rig.facts and len(rig.queued) == 4
+
+
+async def test_a_request_that_is_refused_for_good_is_asked_for_ever_more_rarely(tmp_path: Path) -> None:
+    def script(_: ModelRequest) -> str:
+        raise ModelError("bad_request", "Invalid request.")
+
+    rig = Rig(tmp_path, script)
+    rig.offer(*TALK)
+    for _ in range(24 * 12):
+        rig.clock.advance(minutes=5)
+        await rig.learner.run_once()
+    assert len(rig.model.requests) < 15 and rig.queued
+
+
+async def test_an_answer_nobody_can_store_does_not_end_learning(tmp_path: Path) -> None:
+    rig = Rig(tmp_path, lambda _: FACT)
+    answers = tmp_path / "memory" / "pending" / "answers"
+    answers.mkdir(parents=True)
+    odd = {"created_at": "2026-03-01T00:00:00Z", "segment": {"created_at": "2026-03-01T00:00:00Z"}, "reply": FACT}
+    (answers / "ans-1.json").write_text(json.dumps(odd))
+    rig.offer(*TALK)
+    await rig.learner.run_once()
+    assert rig.facts and [p.name for p in answers.iterdir()] == ["ans-1.json.corrupt"]
 
 
 async def test_what_failed_for_a_month_is_dropped(tmp_path: Path) -> None:
