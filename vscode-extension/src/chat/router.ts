@@ -33,7 +33,7 @@ const ACTIONS: Record<PanelAction, string> = {
   openSettings: 'chatls.ui.settings',
   compact: 'chatls.ui.session.compact',
   attach: 'chatls.ui.attach',
-  showContext: 'chatls.ui.prompt.show',
+  showContext: 'chatls.context.focus',
 };
 
 export class PanelRouter {
