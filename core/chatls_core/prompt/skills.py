@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import os
 import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -50,45 +51,98 @@ class Skills:
 
     def __init__(self, home: Path) -> None:
         self._home = home / "skills"
-        self._known: dict[Path, tuple[tuple[int, int, bool], Skill | None]] = {}
+        self._known: dict[str, tuple[tuple[int, int, int, bool], Skill | None]] = {}
+        self._listings: dict[str, _Listing] = {}
         self._lock = threading.Lock()
 
     def all(self, roots: Sequence[Path], *, scan: bool = True) -> tuple[Skill, ...]:
         """All skills by name. ``scan`` blanks lines that look like prompt injection. Reads the disk."""
         found: dict[str, Skill] = {}
         with self._lock:
-            for folder, inside in self._folders(roots):
-                for path in _files(folder, inside):
+            for folder, root in self._folders(roots):
+                for path in self._files(folder):
                     if len(found) >= MAX_SKILLS:
                         break
-                    skill = self._read(path, inside is not None, scan)
+                    skill = self._read(path, root, scan)
                     if skill is not None:
                         found.setdefault(skill.name.lower(), skill)
         return tuple(sorted(found.values(), key=lambda s: s.name.lower()))
 
-    def _folders(self, roots: Sequence[Path]) -> Iterator[tuple[Path, Path | None]]:
+    def _folders(self, roots: Sequence[Path]) -> Iterator[tuple[str, Path | None]]:
         for root in roots:
             for folder in FOLDERS:
-                yield root / folder, root
-        yield self._home, None
+                yield f"{root}/{folder}", root
+        yield str(self._home), None
 
-    def _read(self, path: Path, in_workspace: bool, scan: bool) -> Skill | None:
+    def _files(self, folder: str) -> tuple[str, ...]:
+        """``NAME/SKILL.md`` and ``NAME.md``, sub-skills included. Every turn asks, so an unchanged folder is not
+        listed again: whatever comes or goes changes the time of the folder it is in."""
+        known = self._listings.get(folder)
+        if known is None or any(_modified(path) != time for path, time in known.folders.items()):
+            known = self._listings[folder] = _listed(folder)
+        return known.files
+
+    def _read(self, path: str, root: Path | None, scan: bool) -> Skill | None:
+        """The skill in a file, ``None`` where there is none or a link leads out of ``root``."""
         try:
-            stat = path.stat()
-            signature = (stat.st_mtime_ns, stat.st_size, scan)
+            stat = Path(path).stat()
+            signature = (stat.st_mtime_ns, stat.st_size, stat.st_ino, scan)
             known = self._known.get(path)
             if known is not None and known[0] == signature:
                 return known[1]
-            skill = None
-            if stat.st_size <= MAX_FILE_BYTES:
-                skill = parse(path.read_text("utf-8-sig", errors="replace"), path, in_workspace=in_workspace, scan=scan)
-            else:
+            skill, file = None, Path(path)
+            if stat.st_size > MAX_FILE_BYTES:
                 log.warning("The skill %s is larger than 512 KiB and is not read", path)
+            elif root is None or file.resolve().is_relative_to(root.resolve()):
+                text = file.read_text("utf-8-sig", errors="replace")
+                skill = parse(text, file, in_workspace=root is not None, scan=scan)
+        except FileNotFoundError:
+            return None
         except OSError as error:
             log.warning("The skill %s could not be read: %s", path, error)
             return None
         self._known[path] = (signature, skill)
         return skill
+
+
+@dataclass(frozen=True, slots=True)
+class _Listing:
+    """Files that may be skills, and the folders looked into with their times in nanoseconds (-1: not there)."""
+
+    folders: Mapping[str, int]
+    files: tuple[str, ...]
+
+
+def _listed(folder: str) -> _Listing:
+    folders = {folder: _modified(folder)}
+    files: list[str] = []
+    for name, is_dir in _entries(folder):
+        path = f"{folder}/{name}"
+        if not is_dir:
+            files += [path] if name.lower().endswith(".md") else []
+            continue
+        folders[path] = _modified(path)
+        files.append(f"{path}/SKILL.md")
+        for below, is_below in _entries(path):
+            if is_below:
+                folders[f"{path}/{below}"] = _modified(f"{path}/{below}")
+                files.append(f"{path}/{below}/SKILL.md")
+    return _Listing(folders, tuple(files))
+
+
+def _entries(folder: str) -> list[tuple[str, bool]]:
+    try:
+        with os.scandir(folder) as found:
+            return sorted((entry.name, entry.is_dir()) for entry in found)
+    except OSError:
+        return []  # no such folder: no skills
+
+
+def _modified(path: str) -> int:
+    try:
+        return Path(path).stat().st_mtime_ns
+    except OSError:
+        return -1
 
 
 def parse(text: str, path: Path, *, in_workspace: bool = True, scan: bool = True) -> Skill:
@@ -122,22 +176,6 @@ def head_and_body(text: str) -> tuple[Mapping[str, object], str]:
     if match is None:
         return {}, text.strip()
     return _mapping(match.group("head")), text[match.end() :].strip()
-
-
-def _files(folder: Path, inside: Path | None) -> Iterator[Path]:
-    """``NAME/SKILL.md`` and ``NAME.md``, sub-skills included; links that lead out of the workspace are not followed."""
-    try:
-        entries = sorted(folder.iterdir())
-    except OSError:
-        return  # no such folder: no skills
-    for entry in entries:
-        if entry.is_dir():
-            candidates = [entry / "SKILL.md", *sorted(entry.glob("*/SKILL.md"))]
-        else:
-            candidates = [entry] if entry.suffix.lower() == ".md" else []
-        for path in candidates:
-            if path.is_file() and (inside is None or path.resolve().is_relative_to(inside.resolve())):
-                yield path
 
 
 def _mapping(head: str) -> Mapping[str, object]:

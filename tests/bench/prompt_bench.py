@@ -1,0 +1,193 @@
+"""What the prompt's shape is worth: ``npm run bench -- prompt``.
+
+* cache meter: the share of each request's bytes that the request before already carried up to one of its markers, for a
+  10-turn chat with about 38,000 characters of injected context and for a 40-turn coder run. Beside it the same requests
+  as a layout without markers on the history would be charged, and with what belongs to the turn at the end of the
+  system text. Cost counts a read as 0.1, a write as 1.25 of fresh input;
+* assembly: from the start of a turn to its request, with 500 facts, 50 rules and 20 skills, at 200 and 2,000 messages.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import statistics
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from chatls_core.config import load
+from chatls_core.llm.messages import Message, TextPart
+from chatls_core.memory import Source
+from chatls_core.prompt.attached_contexts import attach
+from chatls_core.turn.agent import Agent
+from chatls_core.turn.exchange import ChatRequest
+from tests.fakes.host import FakeHost
+from tests.fakes.model_server import Call, ModelServer, Reply
+
+INJECTED_CHARS = 38_000
+READ, WRITE = 0.1, 1.25
+
+
+def pieces(body: dict[str, Any]) -> list[tuple[str, bool]]:
+    """The request in cache order: each tool, system part and content block, and whether a marker ends there."""
+    rows: list[tuple[str, bool]] = []
+    messages = [(m["role"], b) for m in body["messages"] for b in m["content"]]
+    for role, block in [
+        *(("tool", t) for t in body.get("tools", [])),
+        *(("system", s) for s in body["system"]),
+        *messages,
+    ]:
+        marked = "cache_control" in block
+        rows.append((role + json.dumps({k: v for k, v in block.items() if k != "cache_control"}), marked))
+    return rows
+
+
+def charged(bodies: list[list[tuple[str, bool]]]) -> tuple[float, float]:
+    """Share of bytes read from the cache after the first request, and cost against sending everything fresh."""
+    known: set[int] = set()
+    read = total = 0
+    cost = everything = 0.0
+    for number, rows in enumerate(bodies):
+        size = reached = written = 0
+        prefix = 0
+        ends: list[tuple[int, int]] = []
+        for text, marked in rows:
+            prefix = hash((prefix, text))
+            size += len(text.encode())
+            if prefix in known:
+                reached = size
+            if marked:
+                ends.append((prefix, size))
+        if ends:
+            written = max(0, ends[-1][1] - reached)
+            known.update(key for key, _ in ends)
+        if number:
+            read += reached
+            total += size
+        cost += READ * reached + WRITE * written + (size - reached - written)
+        everything += size
+    return read / total, cost / everything
+
+
+def without_history_markers(rows: list[tuple[str, bool]]) -> list[tuple[str, bool]]:
+    """The same request with markers on tools and system text only."""
+    return [(text, marked and text.startswith(("tool", "system"))) for text, marked in rows]
+
+
+def volatile_in_system(bodies: list[list[tuple[str, bool]]]) -> list[list[tuple[str, bool]]]:
+    """The layout of ChatCLI 1.188 (spec/agent.md §1.2): mode and attached contexts marked, memory and instructions
+    unmarked behind them, no marker on the history."""
+    shaped = []
+    for rows in bodies:
+        tools = [row for row in rows if row[0].startswith("tool")]
+        system = [text for text, _ in rows if text.startswith("system")]
+        history = [(text, False) for text, _ in rows if not text.startswith(("tool", "system"))]
+        kept = [text for n, text in enumerate(system) if n == 0 or "Attached context" in text]
+        moving = [(text, False) for text in system if text not in kept]
+        shaped.append([*tools, *((text, True) for text in kept), *moving, *history])
+    return shaped
+
+
+def report(name: str, bodies: list[dict[str, Any]]) -> None:
+    """Print one script's figures beside the other layouts."""
+    ours = [pieces(body) for body in bodies]
+    sizes = [sum(len(text) for text, _ in rows) for rows in ours]
+    print(f"{name}: {len(bodies)} requests, {sizes[0]:,} to {sizes[-1]:,} characters")
+    for label, rows in [
+        ("ours", ours),
+        ("no marker on the history", [without_history_markers(r) for r in ours]),
+        ("ChatCLI 1.188's layout", volatile_in_system(ours)),
+    ]:
+        share, cost = charged(rows)
+        print(f"  {label:<26} {share:7.1%} of input read from the cache, cost {cost:.3f} of sending everything")
+
+
+def make(folder: Path, models: ModelServer) -> tuple[Agent, FakeHost]:
+    """An agent on an empty home and workspace."""
+    root = folder / "ws"
+    root.mkdir()
+    environment = {"ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": models.url, "HOME": str(folder)}
+    loaded = load(environment, ("bench", {"edits": {"review": "auto"}}))
+    agent = Agent(folder / "home", loaded.settings, environment)
+    agent.set_workspace((root,), True)
+    return agent, FakeHost(root)
+
+
+async def ask(agent: Agent, host: FakeHost, text: str, **more: Any) -> None:
+    """One turn to its end."""
+    turn = await agent.submit(ChatRequest(text, "bench", **more), host)
+    await turn.outcome
+
+
+async def chat(models: ModelServer, folder: Path) -> None:
+    """Ten turns with instructions, a context and recalled facts."""
+    agent, host = make(folder, models)
+    (host.root / "AGENTS.md").write_text("Prefer small functions and name what they give.\n" * 340)
+    docs = host.root / "docs.md"
+    docs.write_text("The service answers within two hundred milliseconds.\n" * 400)
+    agent.services.curation.contexts.create("docs", [docs])
+    for n in range(40):
+        agent.services.memory.remember(f"Service number {n} listens on port {7000 + n}", source=Source("user"))
+    live = await agent.session("bench")
+    attach(live.conversation, "docs")
+    first = len(models.requests)
+    for n in range(10):
+        models.script(Reply(text=f"It listens there. {'Because of the proxy. ' * 40}"))
+        await ask(agent, host, f"On which port does service number {n} listen, and why?")
+    report(f"10-turn chat, {INJECTED_CHARS:,} characters injected", [r.json for r in models.requests[first:]])
+    await agent.close()
+
+
+async def coder(models: ModelServer, folder: Path) -> None:
+    """One run of forty steps that read files."""
+    agent, host = make(folder, models)
+    (host.root / "AGENTS.md").write_text("Prefer small functions.\n" * 100)
+    for n in range(40):
+        (host.root / f"f{n}.py").write_text("".join(f"value_{n}_{r} = {r}\n" for r in range(150)))
+        models.script(Reply(text="Next.", tool_calls=(Call("read_file", {"path": f"f{n}.py"}),)))
+    models.script(Reply(text="Done."))
+    first = len(models.requests)
+    await ask(agent, host, "Read every file.", mode="coder")
+    report("40-turn coder run", [r.json for r in models.requests[first:]])
+    await agent.close()
+
+
+async def assembly(models: ModelServer, folder: Path) -> None:
+    """Milliseconds to assemble a turn."""
+    agent, host = make(folder, models)
+    for n in range(500):
+        agent.services.memory.remember(f"Fact {n}: module {n} belongs to team {n % 7}", source=Source("user"))
+    rules, skills = host.root / ".chatcli/rules", host.root / ".chatcli/skills"
+    rules.mkdir(parents=True)
+    for n in range(50):
+        (rules / f"r{n}.md").write_text(f"---\npaths: ['pkg{n}/**']\n---\nRule {n}.\n")
+    for n in range(20):
+        (skills / f"s{n}").mkdir(parents=True)
+        (skills / f"s{n}" / "SKILL.md").write_text(f"---\nname: s{n}\ntriggers: word{n}\n---\n{'step ' * 200}\n")
+    live = await agent.session("bench")
+    for messages in (200, 2_000):
+        live.conversation.messages[:] = [
+            Message("user" if n % 2 == 0 else "assistant", (TextPart(f"message {n} about module {n}"),), id=f"m{n}")
+            for n in range(messages)
+        ]
+        taken = []
+        for n in range(25):
+            begin = time.perf_counter()
+            await agent.preview(ChatRequest(f"who owns module {n}? word3", "bench"), host)
+            taken.append((time.perf_counter() - begin) * 1000)
+        print(f"assembly with {messages:,} messages: median {statistics.median(taken[5:]):.1f} ms")
+    await agent.close()
+
+
+async def main() -> None:
+    """Run everything against one loopback model server."""
+    for part in (chat, coder, assembly):
+        with tempfile.TemporaryDirectory() as folder:
+            async with ModelServer() as models:
+                await part(models, Path(folder))
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
