@@ -87,11 +87,14 @@ class Rig:
         self.clock = Clock()
         self.model = ScriptedModel(script)
         self.settings = config.Memory.model_validate(settings)
+        self.environment: dict[str, str] = {}
         self.ids = (f"m{n:04d}" for n in range(1_000_000))
         self.restart()
 
     def restart(self, fs: FileSystem = REAL) -> None:
-        self.memory = Memory(self.home / "memory", settings=self.settings, clock=self.clock, fs=fs)
+        self.memory = Memory(
+            self.home / "memory", settings=self.settings, clock=self.clock, fs=fs, environment=self.environment
+        )
         self.learner = self.make_learner()
         self.housekeeper = Housekeeper(
             self.memory, clock=self.clock, settings=lambda: self.settings, model=lambda: self.model

@@ -348,6 +348,40 @@ async def test_a_full_disk_keeps_the_answer_for_later(tmp_path: Path) -> None:
     assert rig.facts and len(rig.model.requests) == 1
 
 
+def files_with(folder: Path, part: bytes) -> list[str]:
+    return [p.name for p in folder.rglob("*") if p.is_file() and part in p.read_bytes()]
+
+
+async def test_with_a_key_nothing_waits_in_plain_text(tmp_path: Path) -> None:
+    rig = Rig(tmp_path, lambda _: FACT, review="ask")
+    rig.environment["CHATCLI_ENCRYPTION_KEY"] = "a long passphrase of the user"
+    failing = FailingFileSystem()
+    rig.restart(failing)
+    rig.offer(*TALK)
+    failing.fail("replace", Crash(), after=2)
+    with contextlib.suppress(Crash):
+        await rig.learner.run_once()
+    assert len(files_with(tmp_path, b"")) > 3 and not files_with(tmp_path, b"billing")
+    rig.restart()
+    await rig.learner.run_once(drain=True)
+    assert not files_with(tmp_path, b"billing")
+    assert len(rig.learner.pending().items) == 6
+
+
+async def test_a_queue_whose_key_is_missing_waits_for_it(tmp_path: Path) -> None:
+    rig = Rig(tmp_path, lambda _: FACT)
+    rig.environment["CHATCLI_ENCRYPTION_KEY"] = "a long passphrase of the user"
+    rig.restart()
+    rig.offer(*TALK)
+    key = rig.environment.pop("CHATCLI_ENCRYPTION_KEY")
+    rig.restart()
+    assert not (await rig.learner.run_once(drain=True)).messages
+    rig.environment["CHATCLI_ENCRYPTION_KEY"] = key
+    rig.restart()
+    await rig.learner.run_once(drain=True)
+    assert rig.facts
+
+
 EVENTS = st.lists(
     st.one_of(
         st.tuples(st.just("say"), st.integers(0, 2), st.integers(1, 5)),
