@@ -21,9 +21,10 @@ from .periods import (
     weekdays_of,
     weeks_of,
 )
-from .periods_dates import NO_SUCH, PIECES, duration, moved
+from .periods_pieces import NO_SUCH, PIECES
 from .periods_reduce import Reading, rules
 from .periods_tokens import Token, WrittenDate
+from .periods_units import duration, moved
 from .tokenizer import fold
 
 _WIDE = ("month", "quarter", "half", "year", "decade")
@@ -163,7 +164,7 @@ def _days_of_month(r: Reading) -> Period | None:
 
 
 def _part_of_year(r: Reading) -> Period | None:
-    """ "June next year", "Q3 this year", "2016 the third quarter"."""
+    """A part beside its year: "June next year", "Q3 this year"."""
     whole, token = r.period("p"), r.token("m")
     if whole.grain != "year" or token is None:
         return None

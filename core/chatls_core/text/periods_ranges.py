@@ -21,7 +21,7 @@ from .periods import (
     unit_at,
     weekdays_of,
 )
-from .periods_dates import PIECES
+from .periods_pieces import PIECES
 from .periods_reduce import Reading, rules
 from .periods_tokens import Token
 from .tokenizer import fold
@@ -129,7 +129,7 @@ def _number(token: Token) -> int:
 
 
 def _inside(r: Reading) -> Period | None:
-    """ "last week between Friday and Sunday", "November from 3 to 5"."""
+    """A range within a period: "last week between Friday and Sunday", "November from 3 to 5"."""
     whole, first, last = r.period("p"), r.token("a"), r.token("b")
     assert first is not None and last is not None
     if whole.grain == "week":
@@ -185,7 +185,7 @@ def _firm(r: Reading, period: Period) -> bool:
 
 
 def _bare_day(r: Reading) -> Period | None:
-    """ "on 15", "for the 27th": a day of the month only at the end of a phrase with a verb of time."""
+    """A day of the month ("on 15", "for the 27th"): only at the end of a phrase with a verb of time."""
     day = r.token("d")
     assert day is not None
     if not r.closed or not 1 <= r.number("d") <= 31:
@@ -198,7 +198,7 @@ def _bare_day(r: Reading) -> Period | None:
 
 
 def _days(r: Reading) -> Period | None:
-    """ "from the 4th to the 8th"."""
+    """Days of the month alone: "from the 4th to the 8th"."""
     first, last = r.token("a"), r.token("b")
     if first is None or last is None or not r.closed or not (first.word[:1].isdigit() and last.word[:1].isdigit()):
         return None

@@ -17,7 +17,25 @@ _FUNCTION_WORDS = FUNCTION_WORDS["en"] | FUNCTION_WORDS["pt"]
 
 
 _SEEDS = frozenset(
-    {"MON", "DMON", "WD", "DWD", "WO", "UNIT", "DAYPART", "REL", "NOW", "LIT", "Y", "DEC", "PART", "WC", "DUR", "P"}
+    {
+        "MON",
+        "DMON",
+        "WD",
+        "DWD",
+        "WO",
+        "UNIT",
+        "DAYPART",
+        "REL",
+        "NOW",
+        "LIT",
+        "Y",
+        "DEC",
+        "PART",
+        "TODATE",
+        "WC",
+        "DUR",
+        "P",
+    }
 )
 """Every expression holds one of these, or a number after one of the next."""
 _BEFORE_DAY = frozenset({"ON", "IN", "THE"})
@@ -117,7 +135,7 @@ class Reading:
         if self.last + 1 >= len(self.tokens):
             return True
         after = self.tokens[self.last + 1]
-        return after.code not in ("_", "WO", "-", "/", "OF", "UNIT", "N", "LIT", "HALFWORD", "'") or (
+        return after.code not in ("_", "WO", "-", "/", "OF", "UNIT", "N", "LIT", "'") or (
             bool(after.word) and after.code != "OF" and fold(after.word) in _FUNCTION_WORDS
         )
 

@@ -28,7 +28,8 @@ def _units(table: str) -> dict[str, Entry]:
 
 
 _EN: dict[str, Entry] = {
-    **_words("MON", "january|jan february|feb DMAY april|apr", 1),
+    **_words("MON", "january|jan february|feb", 1),
+    **_words("MON", "april|apr", 4),
     **_words("MON", "june|jun july|jul august|aug september|sept|sep october|oct november|nov december", 6),
     "march": ("DMON", 3),
     "mar": ("DMON", 3),
@@ -49,7 +50,7 @@ _EN: dict[str, Entry] = {
     **_words("THE", "the"),
     **_words("MY", "my|our"),
     **_words("OF", "of"),
-    **_words("IN", "in|during|within|over"),
+    **_words("IN", "in|during|over"),
     **_words("ON", "on"),
     **_words("ONE", "a|an"),
     **_words("FEW", "few|several"),
@@ -63,15 +64,16 @@ _EN: dict[str, Entry] = {
     **_words("AFTER", "after"),
     **_words("FOR", "for"),
     **_words("AGO", "ago"),
-    **_words("LATER", "later|hence"),
+    **_words("LATER", "later"),
     **_words("EARLIER", "earlier"),
     **_words("EARLY", "early|beginning|start"),
     **_words("MID", "mid|middle"),
     **_words("LATE", "late|end"),
     **_words("REST", "rest|remainder"),
-    **_words("STARTING", "starting|commencing|beginning|begining"),
+    **_words("STARTING", "starting|commencing"),
+    **_words("HENCE", "hence"),
+    **_words("WITHIN", "within"),
     **_words("FUTURE", "future"),
-    **_words("HALFWORD", "half"),
     "yesterday": ("REL", -1),
     "today": ("REL", 0),
     "tonight": ("REL", 0),
@@ -83,17 +85,11 @@ _EN: dict[str, Entry] = {
     "date": ("DATEWORD", None),
     "ytd": ("TODATE", "year"),
     "mtd": ("TODATE", "month"),
-    "eoy": ("ENDOF", "year"),
-    "eom": ("ENDOF", "month"),
 }
-del _EN["DMAY"]
-_EN["half"] = ("UNIT", "half")
-_EN["beginning"] = ("EARLY", None)
-_EN["hence"] = ("HENCE", None)
-_EN["within"] = ("WITHIN", None)
 
 _PT: dict[str, Entry] = {
-    **_words("MON", "janeiro|jan fevereiro|fev MARCO abril|abr maio junho|jun julho|jul agosto setembro", 1),
+    **_words("MON", "janeiro|jan fevereiro|fev", 1),
+    **_words("MON", "abril|abr maio junho|jun julho|jul agosto setembro", 4),
     **_words("MON", "outubro novembro|nov dezembro", 10),
     "março": ("MON", 3),
     "marco": ("DMON", 3),
@@ -129,7 +125,6 @@ _PT: dict[str, Entry] = {
     **_words("FOR", "por"),
     **_words("AGO", "atras"),
     **_words("HA", "ha|faz"),
-    **_words("LATER", "depois"),
     **_words("EARLY", "inicio|comeco|principio"),
     **_words("MID", "meio|meados"),
     **_words("LATE", "fim|final|fins|finais"),
@@ -147,8 +142,6 @@ _PT: dict[str, Entry] = {
     "agora": ("NOW", None),
     **_words("DAYPART", "manha|tarde|noite|madrugada"),
 }
-del _PT["MARCO"]
-_PT["depois"] = ("AFTER", None)
 
 WORDS: Mapping[str, Mapping[str, Entry]] = {"en": _EN, "pt": _PT}
 

@@ -13,11 +13,13 @@ from datetime import datetime
 from re import Match
 
 from .periods import Period
-from .periods_dates import LEVEL_DATES, LEVEL_WORDS
+from .periods_dates import DATE_RULES
+from .periods_numbered import NUMBERED_RULES
 from .periods_parts import LEVEL_DAYS_OF_MONTH, LEVEL_PARTS
 from .periods_ranges import LEVEL_RANGES
 from .periods_reduce import reduce
 from .periods_tokens import Token, lexemes, tokens_of
+from .periods_units import LEVEL_WORDS, UNIT_RULES
 from .periods_words import DOUBTFUL, FUNCTION_WORDS, WORDS
 from .tokenizer import fold
 
@@ -29,7 +31,14 @@ _ONLY = {
     "en": _VOCABULARY["en"] - _VOCABULARY["pt"] - DOUBTFUL["en"],
     "pt": _VOCABULARY["pt"] - _VOCABULARY["en"] - DOUBTFUL["pt"],
 }
-_LEVELS = (LEVEL_WORDS, LEVEL_DATES, LEVEL_DAYS_OF_MONTH, LEVEL_PARTS, LEVEL_PARTS, LEVEL_RANGES)
+_LEVELS = (
+    LEVEL_WORDS,
+    (*DATE_RULES, *UNIT_RULES, *NUMBERED_RULES),
+    LEVEL_DAYS_OF_MONTH,
+    LEVEL_PARTS,
+    LEVEL_PARTS,
+    LEVEL_RANGES,
+)
 
 
 @dataclass(frozen=True, slots=True)
