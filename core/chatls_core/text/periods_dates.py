@@ -54,7 +54,7 @@ def _month_is_meant(r: Reading) -> bool:
     if day.code == "O" or any(t.code == "OF" for t in r.tokens[r.first : r.last + 1]):
         return True
     before = r.before()
-    return capital(month) or (before is not None and before.code in PREPOSITIONS and r.closed)
+    return capital(month) or r.whole or (before is not None and before.code in PREPOSITIONS and r.closed)
 
 
 def _date(r: Reading) -> Period | tuple[str, None] | None:

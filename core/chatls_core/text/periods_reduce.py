@@ -179,22 +179,32 @@ class Rule:
     """A pattern over token codes and what it means. A handler that gives ``None`` declines."""
 
     pattern: re.Pattern[str]
-    needed: frozenset[str]
+    needed: tuple[frozenset[str], ...]
     handler: Handler
 
 
 _GROUP = re.compile(r"\((\?P<\w+>|\?:|\?!)?([^()]*)\)(\?|\*)?")
+_CODES = re.compile(r"[A-Z]+ ?(?:\|[A-Z]+ ?)*")
 
 
-def _needed(pattern: str) -> frozenset[str]:
-    """The codes without which a pattern cannot match: those outside every optional group and alternative."""
+def _needed(pattern: str) -> tuple[frozenset[str], ...]:
+    """The codes without which a pattern cannot match: one of each set, read outside every optional group."""
+    choices: list[frozenset[str]] = []
 
     def inner(group: re.Match[str]) -> str:
-        return "" if group[3] or group[1] == "?!" or "|" in group[2] else group[2]
+        if group[3] or group[1] == "?!":
+            return ""
+        if "|" not in group[2]:
+            return group[2]
+        if not _CODES.fullmatch(group[2]):
+            return ""
+        choices.append(frozenset(group[2].replace(" ", "").split("|")))
+        return f"<{len(choices) - 1}>"
 
     while (simpler := _GROUP.sub(inner, pattern)) != pattern:
         pattern = simpler
-    return frozenset(re.findall(r"[A-Z]+", pattern))
+    single = [frozenset({code}) for code in re.findall(r"[A-Z]+", pattern)]
+    return (*single, *(choices[int(place)] for place in re.findall(r"<(\d+)>", pattern)))
 
 
 def rules(*pairs: tuple[str, Handler], pieces: dict[str, str]) -> tuple[Rule, ...]:
@@ -215,7 +225,7 @@ def reduce(tokens: list[Token], level: Iterable[Rule], now: datetime, language: 
     present = {tokens[place].code for place in line.places}
     candidates = []
     for order, rule in enumerate(level):
-        if not rule.needed <= present:
+        if any(present.isdisjoint(codes) for codes in rule.needed):
             continue
         for match in rule.pattern.finditer(line.codes):
             first, last = line.token_at(match.start()), line.token_at(match.end() - 1)
