@@ -64,7 +64,7 @@ async function ask(text, reply) {
 /** Presses an inline action of a row. */
 async function act(name, text, label) {
   await row(name, text).hover();
-  await row(name, text).locator(`.actions a[aria-label="${label}"]`).click();
+  await row(name, text).locator(`.actions a[aria-label^="${label}"]`).click();
 }
 
 test('the Instructions view follows the document in front', async () => {
@@ -139,7 +139,7 @@ test('what is remembered appears by category, and can be pinned, forgotten and b
 
 test('memory is searched while one types', async () => {
   await pane('Memory').locator('.pane-header').hover();
-  await pane('Memory').locator('.pane-header a[aria-label="Search Memory"]').click();
+  await pane('Memory').locator('.pane-header a[aria-label^="Search Memory"]').click();
   const input = wb.page.locator('.quick-input-widget input').first();
   await input.fill('database');
   await row('Memory', 'Thursdays').waitFor({ state: 'detached' });
@@ -174,7 +174,9 @@ test('the graph opens as a tab, and a node opens where it comes from', async () 
 });
 
 test('the Context view shows every section, its exact text, and the way back', async () => {
-  await toggle('Chat', 'Context');
+  await (await page('#message')).getByRole('button', { name: /of the context window are used/ }).click();
+  await pane('Context').locator('.pane-header[aria-expanded="true"]').waitFor();
+  await toggle('Chat');
   const context = await page('main.context .bars');
   await context.getByRole('meter').waitFor();
   const instructions = context.getByRole('button', { name: /^instructions: / });
