@@ -62,6 +62,7 @@ class Agent:
         self._sessions: dict[str, LiveSession] = {}
         self._opening = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._closing: set[asyncio.Future[None]] = set()
         self._preferred = ("", "")
         self._ready: asyncio.Future[None] | None = None
         self._housekeeping: asyncio.Future[None] | None = None
@@ -323,7 +324,10 @@ class Agent:
             outcome = TurnFailedError(f"ChatLS failed inside ({type(error).__name__}); the log has the details.")
             ended = Ended("failed", error={"kind": "internal", "message": str(outcome)})
         # A second cancellation must not keep the history from reaching the disk.
-        await asyncio.shield(self._close(session, turn, outcome, ended))
+        closing = asyncio.ensure_future(self._close(session, turn, outcome, ended))
+        self._closing.add(closing)
+        closing.add_done_callback(self._closing.discard)
+        await asyncio.shield(closing)
 
     async def _close(
         self, session: LiveSession, turn: Turn, outcome: ChatResult | BaseException, ended: TurnEvent
@@ -375,6 +379,8 @@ class Agent:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks, timeout=1.2)
+        if self._closing:  # turns that were ending already: their tail goes to the disk first
+            await asyncio.wait(set(self._closing), timeout=0.3)
         await self.learning.close()
         await self.services.models.aclose()
         await asyncio.to_thread(self._release)
