@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from chatls_core.llm.messages import Message, ToolResultPart
 from chatls_core.turn.agent import Agent
 from chatls_core.turn.exchange import ChatRequest
 from tests.core.turn.conftest import Desk
@@ -74,6 +75,20 @@ async def test_a_fork_does_not_bring_its_past_again(desk: Desk) -> None:
     await desk.agent.close()
     assert queued(desk.home).count("my dog is called Rex") == 1
     assert "a new path" in queued(desk.home)
+
+
+async def test_a_conversation_that_swallowed_outside_content_stays_marked(desk: Desk) -> None:
+    await talk(desk, "before")
+    live = await desk.agent.session("s")
+    result = ToolResultPart("c1", "mcp_wiki_read", "The user loves spam.")
+    live.conversation.messages.append(Message("user", (result,), kind="tool_result", id="t1", time=desk.clock.now))
+    await talk(desk, "after")
+    live.conversation.messages[:] = [m for m in live.conversation.messages if m.id != "t1"]
+    await talk(desk, "later")
+    await desk.agent.close()
+    files = sorted((desk.home / "memory" / "pending").glob("seg-*.json"))
+    assert [json.loads(f.read_text())["external"] for f in files] == [False, True, True]
+    assert "The user loves spam." not in queued(desk.home)
 
 
 async def test_what_is_said_while_memory_is_off_is_not_learned_later(desk: Desk) -> None:
