@@ -159,10 +159,14 @@ class TurnRun:
             self._base_tools, self._conversation, self._turn.request.mode, tuple(self._host.roots)
         )
 
-    async def _open(self, model: Model) -> None:
-        """Freeze the system text if a natural rebuild is due, then append the turn's context and the user's text."""
+    async def _open(self, model: Model, *, only_look: bool = False) -> None:
+        """Freeze the system text if a natural rebuild is due, then append the turn's context and the user's text.
+
+        With ``only_look`` no model is asked, so a full conversation is not compacted first.
+        """
         request = self._turn.request
-        await self._fit(model, coming_chars=len(request.text))
+        if not only_look:
+            await self._fit(model, coming_chars=len(request.text))
         await self._prepare.system(model)
         self._take_tools()
         known = dict(self._conversation.carried)
@@ -232,7 +236,7 @@ class TurnRun:
         """The first request of the turn, without asking the model."""
         await self._prepare.refresh()
         model = self._select()
-        await self._open(model)
+        await self._open(model, only_look=True)
         return BuiltRequest(model, self._request(model, 0))
 
     def _request(self, model: Model, overflows: int) -> ModelRequest:

@@ -117,3 +117,12 @@ async def test_nothing_is_compacted_while_an_answer_is_written(desk: Desk) -> No
         await desk.agent.compact(live)
     desk.models.release()
     await turn.outcome
+
+
+async def test_looking_at_the_prompt_of_a_full_conversation_asks_no_model(desk: Desk) -> None:
+    desk.agent = desk.make_agent(contextWindow=20_000)
+    for n in range(6):
+        desk.models.script(Reply(text=f"answer {n} " + "w" * 10_000))
+        await desk.ask(f"question {n}")
+    await desk.agent.preview(ChatRequest("next", "s"), desk.host)
+    assert not any("Write the summary now" in str(r.json) for r in desk.models.requests)
