@@ -119,9 +119,14 @@ async def measure(rounds: int, size: int) -> list[dict[str, Any]]:
     rows = []
     async with ModelServer() as server:
         variables = {
-            "HOME": "/nonexistent", "ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": KEY,
-            "OPENAI_BASE_URL": server.url + "/v1", "OPENAI_API_KEY": KEY, "GEMINI_BASE_URL": server.url,
-            "GEMINI_API_KEY": KEY, "OLLAMA_BASE_URL": server.url,
+            "HOME": "/nonexistent",
+            "ANTHROPIC_BASE_URL": server.url,
+            "ANTHROPIC_API_KEY": KEY,
+            "OPENAI_BASE_URL": server.url + "/v1",
+            "OPENAI_API_KEY": KEY,
+            "GEMINI_BASE_URL": server.url,
+            "GEMINI_API_KEY": KEY,
+            "OLLAMA_BASE_URL": server.url,
         }
         models = Models(Settings(), variables)
         chat = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
@@ -153,9 +158,7 @@ async def measure(rounds: int, size: int) -> list[dict[str, Any]]:
                         a - b for a, b in zip(latency["ours"], latency["raw"], strict=True)
                     ),
                     "raw_per_second": statistics.median(speed["raw"]),
-                    "rate_ratio": statistics.median(
-                        a / b for a, b in zip(speed["ours"], speed["raw"], strict=True)
-                    ),
+                    "rate_ratio": statistics.median(a / b for a, b in zip(speed["ours"], speed["raw"], strict=True)),
                 }
             )
         await models.aclose()

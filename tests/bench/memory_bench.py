@@ -116,9 +116,7 @@ def speed(size: int) -> None:
         ):
             taken = sorted(timed(ROUNDS, call))
             median, high = statistics.median(taken), taken[int(len(taken) * 0.95)]
-            print(
-                f"          {name:<14} median {median:7.2f} ms   p95 {high:7.2f} ms   {median / baseline:.2f} scans"
-            )
+            print(f"          {name:<14} median {median:7.2f} ms   p95 {high:7.2f} ms   {median / baseline:.2f} scans")
 
 
 def precision() -> None:

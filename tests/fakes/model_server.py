@@ -110,8 +110,14 @@ class RecordedRequest:
     def as_json(self) -> dict[str, Any]:
         """What ``GET /_requests`` shows."""
         return {
-            "method": self.method, "path": self.path, "headers": self.headers, "json": self.json, "time": self.time,
-            "dialect": self.dialect, "closedAt": self.closed_at, "answeredAt": self.answered_at,
+            "method": self.method,
+            "path": self.path,
+            "headers": self.headers,
+            "json": self.json,
+            "time": self.time,
+            "dialect": self.dialect,
+            "closedAt": self.closed_at,
+            "answeredAt": self.answered_at,
             "sentDeltas": self.sent_deltas,
         }
 
@@ -351,9 +357,9 @@ class ModelServer:
             return await self._raw(connection, reply)
         if reply.hold_start:
             await self._hold(connection)
-        wants_stream = request.path.endswith(":streamGenerateContent") or (
-            request.json or {}
-        ).get("stream", dialect.name == "ollama")
+        wants_stream = request.path.endswith(":streamGenerateContent") or (request.json or {}).get(
+            "stream", dialect.name == "ollama"
+        )
         if not wants_stream:
             return await _send_json(connection, 200, dialect.whole(reply, request.json))
         return await self._stream(connection, request, dialect, reply)
@@ -368,9 +374,7 @@ class ModelServer:
         await connection.write(b"0\r\n\r\n")
         return True
 
-    async def _stream(
-        self, connection: _Connection, request: RecordedRequest, dialect: Dialect, reply: Reply
-    ) -> bool:
+    async def _stream(self, connection: _Connection, request: RecordedRequest, dialect: Dialect, reply: Reply) -> bool:
         await _send_head(connection, 200, dialect.content_type, {})
         for frame in _with_break(dialect, reply, request.json):
             if frame is None:

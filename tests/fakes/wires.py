@@ -123,8 +123,13 @@ def anthropic_stream(reply: Reply, request: Json) -> Iterator[Frame]:
 def anthropic_error(error: ErrorReply) -> dict[str, Any]:
     """The body of a Messages error."""
     names = {
-        400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found_error",
-        413: "request_too_large", 429: "rate_limit_error", 529: "overloaded_error",
+        400: "invalid_request_error",
+        401: "authentication_error",
+        403: "permission_error",
+        404: "not_found_error",
+        413: "request_too_large",
+        429: "rate_limit_error",
+        529: "overloaded_error",
     }
     kind = error.code or names.get(error.status, "api_error")
     return {"type": "error", "error": {"type": kind, "message": error.message}, "request_id": "req_1"}
@@ -218,14 +223,16 @@ def _responses_output(reply: Reply) -> list[dict[str, Any]]:
         items.append({"type": "reasoning", "id": "rs_1", "summary": summary, "encrypted_content": reply.signature})
     if reply.full_text:
         content = [{"type": "output_text", "text": reply.full_text, "annotations": []}]
-        items.append(
-            {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": content}
-        )
+        items.append({"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": content})
     for call in reply.tool_calls:
         items.append(
             {
-                "type": "function_call", "id": f"fc_{call.id}", "call_id": call.id, "name": call.name,
-                "arguments": call.text, "status": "completed",
+                "type": "function_call",
+                "id": f"fc_{call.id}",
+                "call_id": call.id,
+                "name": call.name,
+                "arguments": call.text,
+                "status": "completed",
             }
         )
     return items
@@ -369,8 +376,12 @@ def gemini_stream(reply: Reply, request: Json) -> Iterator[Frame]:
 def gemini_error(error: ErrorReply) -> dict[str, Any]:
     """The body of a Google API error."""
     names = {
-        400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 404: "NOT_FOUND",
-        429: "RESOURCE_EXHAUSTED", 503: "UNAVAILABLE",
+        400: "INVALID_ARGUMENT",
+        401: "UNAUTHENTICATED",
+        403: "PERMISSION_DENIED",
+        404: "NOT_FOUND",
+        429: "RESOURCE_EXHAUSTED",
+        503: "UNAVAILABLE",
     }
     status = error.code or names.get(error.status, "INTERNAL")
     return {"error": {"code": error.status, "message": error.message, "status": status}}
@@ -474,9 +485,7 @@ DIALECTS = {
     "openai": Dialect("openai", chat_stream, chat_whole, openai_error, _openai_break),
     "responses": Dialect("responses", responses_stream, responses_whole, openai_error, _responses_break),
     "gemini": Dialect("gemini", gemini_stream, gemini_whole, gemini_error, _gemini_break),
-    "ollama": Dialect(
-        "ollama", ollama_stream, ollama_whole, ollama_error, _ollama_break, "application/x-ndjson"
-    ),
+    "ollama": Dialect("ollama", ollama_stream, ollama_whole, ollama_error, _ollama_break, "application/x-ndjson"),
 }
 
 

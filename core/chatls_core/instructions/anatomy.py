@@ -98,8 +98,18 @@ def dissect(path: str, text: str, boundary: Boundary, wiki_folders: tuple[str, .
     references = (*_imports(table, path, body, expanded), *_wikilinks(table, path, body, boundary, wiki_folders))
     moved = tuple(dataclasses.replace(r, line=r.line + body_line) for r in references)
     return Anatomy(
-        Path(path), role, lines, head, body, body_line, moved, caps.size(whole), limit,
-        None if hidden is None else hidden + body_line, tokens.estimate(caps.cut(whole, limit, "")), on_disk,
+        Path(path),
+        role,
+        lines,
+        head,
+        body,
+        body_line,
+        moved,
+        caps.size(whole),
+        limit,
+        None if hidden is None else hidden + body_line,
+        tokens.estimate(caps.cut(whole, limit, "")),
+        on_disk,
     )
 
 
@@ -129,26 +139,44 @@ def _imports(table: FileTable, path: str, body: str, expanded: Expanded) -> list
         length = tokens.estimate(content.text) if isinstance(content, FileText) else 0
         references.append(
             Reference(
-                "import", place.line, place.start, place.end, place.path_start, place.path_end, record.written,
-                record.target, record.status, record.reason, record.size_bytes, length, record.cut_bytes,
-                place.in_sentence, tuple(failed),
+                "import",
+                place.line,
+                place.start,
+                place.end,
+                place.path_start,
+                place.path_end,
+                record.written,
+                record.target,
+                record.status,
+                record.reason,
+                record.size_bytes,
+                length,
+                record.cut_bytes,
+                place.in_sentence,
+                tuple(failed),
             )
         )
     return references
 
 
-def _wikilinks(
-    table: FileTable, path: str, body: str, boundary: Boundary, folders: tuple[str, ...]
-) -> list[Reference]:
+def _wikilinks(table: FileTable, path: str, body: str, boundary: Boundary, folders: tuple[str, ...]) -> list[Reference]:
     references: list[Reference] = []
     for link in find_wikilinks(body):
         target = _wiki_target(table, link.name, (pathtext.parent(path), *folders), boundary)
         references.append(
             Reference(
-                "wikilink", link.line, link.start, link.end, link.start, link.end, link.name,
-                Path(target.real) if target else None, "expanded" if target else "missing",
+                "wikilink",
+                link.line,
+                link.start,
+                link.end,
+                link.start,
+                link.end,
+                link.name,
+                Path(target.real) if target else None,
+                "expanded" if target else "missing",
                 "" if target else "no file of this name is beside it, in the workspace's root or among the rules",
-                target.size_bytes if target else 0, tokens.estimate(target.text) if target else 0,
+                target.size_bytes if target else 0,
+                tokens.estimate(target.text) if target else 0,
             )
         )
     return references

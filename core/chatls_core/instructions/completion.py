@@ -74,9 +74,7 @@ def _in_head(anatomy: Anatomy, line: int) -> bool:
     return line > 0 and opened == "---" and "---" not in others
 
 
-def _head(
-    anatomy: Anatomy, line: int, before: str, index: FileIndex, folders: Sequence[str]
-) -> list[Completion]:
+def _head(anatomy: Anatomy, line: int, before: str, index: FileIndex, folders: Sequence[str]) -> list[Completion]:
     key, _, value = before.partition(":")
     if ":" not in before and re.fullmatch(r"[A-Za-z]*", before):
         taken = {k.name for k in anatomy.head.keys if k.line != line} if anatomy.head is not None else set()

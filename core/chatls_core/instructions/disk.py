@@ -240,8 +240,14 @@ def _read(path: str, real: str) -> tuple[FileText | Unreadable, Signature | None
         if not stat.S_ISREG(mode):
             return Unreadable("special", "it is a device, pipe or socket"), None
         # Between the check and the open the file may have become a pipe: O_NONBLOCK keeps open() from waiting for it.
-        descriptor = os.open(real, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
-                             | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0))
+        descriptor = os.open(
+            real,
+            os.O_RDONLY
+            | getattr(os, "O_NONBLOCK", 0)
+            | getattr(os, "O_NOFOLLOW", 0)
+            | getattr(os, "O_BINARY", 0)
+            | getattr(os, "O_CLOEXEC", 0),
+        )
     except (OSError, ValueError) as error:
         return _why(error), None
     try:

@@ -73,9 +73,7 @@ def load(
         text = injection.blank(text, "context")
     text = caps.cut(text, limit, caps.file_note(path.replace("\\", "/").rpartition("/")[2], full))
     used = tuple((source, _fingerprint(table, source)) for source in sorted(expanded.sources))
-    return InstructionDocument(
-        path, text, content.size_bytes, full, expanded.imports, used, expanded.looked_at, head
-    )
+    return InstructionDocument(path, text, content.size_bytes, full, expanded.imports, used, expanded.looked_at, head)
 
 
 def admitted(table: FileTable, path: str, boundary: Boundary) -> FileText | Unreadable:

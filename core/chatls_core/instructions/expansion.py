@@ -89,8 +89,9 @@ def _import(walk: _Walk, importing: str, reference: ImportReference, depth: int,
         text = _expand(walk, target, outcome.text.strip(), depth + 1)
         walk.stack.pop()
         cut = caps.cut(text, FILE_LIMIT, caps.file_note(pathtext.base(target), outcome.size_bytes))
-        lost = max(0, caps.size(text) - caps.size(cut)) + (outcome.size_bytes - caps.size(outcome.text)
-                                                           if outcome.truncated else 0)
+        lost = max(0, caps.size(text) - caps.size(cut)) + (
+            outcome.size_bytes - caps.size(outcome.text) if outcome.truncated else 0
+        )
         record = _record(importing, reference, target, "expanded", "", outcome.size_bytes, lost)
         walk.records.insert(at, record)
         return f"<!-- import {caps.shown(pathtext.base(target))} -->\n{cut}"
@@ -132,6 +133,14 @@ def _record(
     cut_bytes: int = 0,
 ) -> ImportRecord:
     return ImportRecord(
-        Path(importing), reference.line, reference.start, reference.end, reference.path,
-        Path(target) if target else None, status, reason, size_bytes, cut_bytes,
+        Path(importing),
+        reference.line,
+        reference.start,
+        reference.end,
+        reference.path,
+        Path(target) if target else None,
+        status,
+        reason,
+        size_bytes,
+        cut_bytes,
     )

@@ -61,30 +61,58 @@ def whole_line(anatomy: Anatomy, line: int) -> tuple[int, int, int, int]:
 def _encoding(anatomy: Anatomy) -> Iterator[Finding]:
     encoding = anatomy.on_disk.encoding if anatomy.on_disk is not None else "utf-8"
     if encoding == "utf-16":
-        yield Finding("encoding", "warning", "The file is saved as UTF-16; other tools will not read it. "
-                      "Save it as UTF-8.", *whole_line(anatomy, 0))
+        yield Finding(
+            "encoding",
+            "warning",
+            "The file is saved as UTF-16; other tools will not read it. Save it as UTF-8.",
+            *whole_line(anatomy, 0),
+        )
     elif encoding == "broken":
-        yield Finding("encoding", "warning", "The file has bytes that are not UTF-8; the model sees � in their place. "
-                      "Save it as UTF-8.", *whole_line(anatomy, 0))
+        yield Finding(
+            "encoding",
+            "warning",
+            "The file has bytes that are not UTF-8; the model sees � in their place. Save it as UTF-8.",
+            *whole_line(anatomy, 0),
+        )
 
 
 def _naming(anatomy: Anatomy) -> Iterator[Finding]:
     path = str(anatomy.path)
     if (right := names.right_name(path)) is not None:
-        yield Finding("wrong-case", "warning", f"This file is not read: its name must be {right}.",
-                      *whole_line(anatomy, 0), data={"target": str(anatomy.path.with_name(right))})
+        yield Finding(
+            "wrong-case",
+            "warning",
+            f"This file is not read: its name must be {right}.",
+            *whole_line(anatomy, 0),
+            data={"target": str(anatomy.path.with_name(right))},
+        )
     elif anatomy.role == "import" and (place := names.right_rule_path(path)) is not None:
         shown = "/".join(place.replace("\\", "/").split("/")[-3:])
-        yield Finding("misplaced-rule", "warning", f"No rules are read from here; move this file to {shown}.",
-                      *whole_line(anatomy, 0), data={"target": place})
+        yield Finding(
+            "misplaced-rule",
+            "warning",
+            f"No rules are read from here; move this file to {shown}.",
+            *whole_line(anatomy, 0),
+            data={"target": place},
+        )
     if anatomy.role in ("agents", "bootstrap") and is_blank(anatomy.body):
-        yield Finding("blank", "information", "A blank file says nothing and hides nothing. Write a comment into it to "
-                      "silence the files it stands in for.", *whole_line(anatomy, 0))
+        yield Finding(
+            "blank",
+            "information",
+            "A blank file says nothing and hides nothing. Write a comment into it to "
+            "silence the files it stands in for.",
+            *whole_line(anatomy, 0),
+        )
 
 
 _SEVERITY: Mapping[ImportStatus, Severity] = {
-    "missing": "warning", "refused": "warning", "unreadable": "warning", "cycle": "warning", "too-deep": "warning",
-    "beyond-cap": "warning", "repeated": "hint",
+    "missing": "warning",
+    "refused": "warning",
+    "unreadable": "warning",
+    "cycle": "warning",
+    "too-deep": "warning",
+    "beyond-cap": "warning",
+    "repeated": "hint",
 }
 
 
@@ -97,15 +125,29 @@ def _imports(anatomy: Anatomy) -> Iterator[Finding]:
             severity = _SEVERITY[reference.status]
             if reference.kind == "wikilink" or (reference.in_sentence and reference.status == "missing"):
                 severity = "information"
-            yield Finding(f"import-{reference.status}", severity, f"{what} {written}: {reference.reason}.", *place,
-                          data=_target(reference))
+            yield Finding(
+                f"import-{reference.status}",
+                severity,
+                f"{what} {written}: {reference.reason}.",
+                *place,
+                data=_target(reference),
+            )
         elif reference.cut_bytes:
-            yield Finding("import-cut", "warning", f"Import {written}: the model will not see its last "
-                          f"{reference.cut_bytes:,} bytes; one import may bring 32 KiB.", *place)
+            yield Finding(
+                "import-cut",
+                "warning",
+                f"Import {written}: the model will not see its last "
+                f"{reference.cut_bytes:,} bytes; one import may bring 32 KiB.",
+                *place,
+            )
         for record in reference.beneath:
             where = f"{caps.shown(record.source.name)}, line {record.line + 1}"
-            yield Finding(f"import-{record.status}", "information",
-                          f"{where}: import {caps.shown(record.written)}: {record.reason}.", *place)
+            yield Finding(
+                f"import-{record.status}",
+                "information",
+                f"{where}: import {caps.shown(record.written)}: {record.reason}.",
+                *place,
+            )
 
 
 def _target(reference: Reference) -> Mapping[str, str]:
@@ -118,8 +160,12 @@ def _head(anatomy: Anatomy, head: frontmatter.Head, global_folder: str) -> Itera
     if head.problem:
         severity: Severity = "error" if head.present else "warning"
         effect = " The rule applies nowhere until it can." if head.present else " The rule applies always."
-        yield Finding("frontmatter", severity, head.problem[0].upper() + head.problem[1:] + "." + effect,
-                      *whole_line(anatomy, min(head.problem_line, len(anatomy.lines) - 1)))
+        yield Finding(
+            "frontmatter",
+            severity,
+            head.problem[0].upper() + head.problem[1:] + "." + effect,
+            *whole_line(anatomy, min(head.problem_line, len(anatomy.lines) - 1)),
+        )
     seen: set[str] = set()
     for key in head.keys:
         span = (key.line, key.start, key.line, key.end)
@@ -129,17 +175,30 @@ def _head(anatomy: Anatomy, head: frontmatter.Head, global_folder: str) -> Itera
         if key.name not in frontmatter.KNOWN_KEYS:
             near = difflib.get_close_matches(key.name, sorted(frontmatter.KNOWN_KEYS), 1, 0.6)
             hint = f" Did you mean {near[0]}?" if near else ""
-            yield Finding("unknown-key", "warning", f"{key.name} has no meaning here.{hint}", *span,
-                          data={"name": near[0]} if near else {})
+            yield Finding(
+                "unknown-key",
+                "warning",
+                f"{key.name} has no meaning here.{hint}",
+                *span,
+                data={"name": near[0]} if near else {},
+            )
     for pattern in head.patterns:
         if problem := globs.problem(pattern.text):
-            yield Finding("glob-invalid", "error", f"This pattern matches nothing: {problem}.",
-                          pattern.line, pattern.start, pattern.line, pattern.end)
+            yield Finding(
+                "glob-invalid",
+                "error",
+                f"This pattern matches nothing: {problem}.",
+                pattern.line,
+                pattern.start,
+                pattern.line,
+                pattern.end,
+            )
     if place is not None and not head.problem:
         applies = rules.applies(head, place.dialect)
         if applies.when == "manual":
-            yield Finding("manual-rule", "information", f"This rule is never applied: {applies.reason}.",
-                          *whole_line(anatomy, 0))
+            yield Finding(
+                "manual-rule", "information", f"This rule is never applied: {applies.reason}.", *whole_line(anatomy, 0)
+            )
         elif is_blank(anatomy.body):
             yield Finding("blank", "information", "This rule says nothing.", *whole_line(anatomy, 0))
 
@@ -148,17 +207,31 @@ def _cap(anatomy: Anatomy) -> Iterator[Finding]:
     if anatomy.hidden_from is None:
         return
     last = len(anatomy.lines) - 1
-    yield Finding("beyond-cap", "warning",
-                  "The model will not see the text from here on: with its imports the file takes "
-                  f"{anatomy.full_bytes:,} bytes, and {anatomy.limit:,} are shown.",
-                  anatomy.hidden_from, 0, last, len(anatomy.lines[last]), unnecessary=True)
+    yield Finding(
+        "beyond-cap",
+        "warning",
+        "The model will not see the text from here on: with its imports the file takes "
+        f"{anatomy.full_bytes:,} bytes, and {anatomy.limit:,} are shown.",
+        anatomy.hidden_from,
+        0,
+        last,
+        len(anatomy.lines[last]),
+        unnecessary=True,
+    )
 
 
 def _injections(anatomy: Anatomy) -> Iterator[Finding]:
     for found in injection.scan(anatomy.body[: 2 * anatomy.limit], "context"):
         line, end_line = found.line + anatomy.body_line, found.end_line + anatomy.body_line
-        yield Finding("injection", "warning", f"This reads like {found.category}; the model sees "
-                      f"[BLOCKED: {found.category}] in its place.", line, 0, end_line, len(anatomy.lines[end_line]))
+        yield Finding(
+            "injection",
+            "warning",
+            f"This reads like {found.category}; the model sees [BLOCKED: {found.category}] in its place.",
+            line,
+            0,
+            end_line,
+            len(anatomy.lines[end_line]),
+        )
 
 
 def _hidden(anatomy: Anatomy) -> Iterator[Finding]:
@@ -168,8 +241,15 @@ def _hidden(anatomy: Anatomy) -> Iterator[Finding]:
         starts = [match.start() for match in hidden_characters(line)]
         for _, run in itertools.groupby(enumerate(starts), lambda pair: pair[1] - pair[0]):
             columns = [column for _, column in run]
-            yield Finding("hidden-text", "warning", f"Invisible characters ({len(columns)}) that a model would read; "
-                          "they are kept from it.", number, columns[0], number, columns[-1] + 1)
+            yield Finding(
+                "hidden-text",
+                "warning",
+                f"Invisible characters ({len(columns)}) that a model would read; they are kept from it.",
+                number,
+                columns[0],
+                number,
+                columns[-1] + 1,
+            )
 
 
 def _secrets(anatomy: Anatomy) -> Iterator[Finding]:

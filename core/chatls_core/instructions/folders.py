@@ -27,10 +27,30 @@ LOCAL_NAMES = ("AGENTS.local.md", "CHATCLI.local.md", "CLAUDE.local.md")
 _RULE_HOMES = tuple(dict.fromkeys(home for home, _, _, _ in RULE_FOLDERS))
 _PROBED = (*AGENTS_NAMES, *LOCAL_NAMES, *_RULE_HOMES, *BOOTSTRAP_NAMES)
 
-NOISE = frozenset({
-    ".git", ".hg", ".svn", ".venv", "venv", "node_modules", "bower_components", "site-packages", "__pycache__", ".tox",
-    ".nox", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".gradle", ".terraform", ".next", ".nuxt", ".cache", ".idea",
-})
+NOISE = frozenset(
+    {
+        ".git",
+        ".hg",
+        ".svn",
+        ".venv",
+        "venv",
+        "node_modules",
+        "bower_components",
+        "site-packages",
+        "__pycache__",
+        ".tox",
+        ".nox",
+        ".mypy_cache",
+        ".ruff_cache",
+        ".pytest_cache",
+        ".gradle",
+        ".terraform",
+        ".next",
+        ".nuxt",
+        ".cache",
+        ".idea",
+    }
+)
 """Folders whose files the people of this workspace did not write: no instructions come from them."""
 
 

@@ -116,8 +116,16 @@ def _head(raw: str, first_line: int, body: str, body_line: int) -> Head:
         problem = problem or "alwaysApply must be true or false"
         always = None
     return Head(
-        body, body_line, True, tuple(patterns), has_patterns, always,
-        str(values.get("description") or ""), keys, problem, first_line,
+        body,
+        body_line,
+        True,
+        tuple(patterns),
+        has_patterns,
+        always,
+        str(values.get("description") or ""),
+        keys,
+        problem,
+        first_line,
     )
 
 

@@ -115,9 +115,5 @@ class Inspector:
     def _wiki_folders(self) -> tuple[str, ...]:
         with self._instructions.locked() as (library, _):
             roots = [root.path for root in library.workspace.roots]
-            rules = [
-                pathtext.join(root, home, below)
-                for root in roots
-                for home, below, _, _ in reversed(RULE_FOLDERS)
-            ]
+            rules = [pathtext.join(root, home, below) for root in roots for home, below, _, _ in reversed(RULE_FOLDERS)]
             return (*roots, *rules, library.global_folder, pathtext.join(library.global_folder, "rules"))

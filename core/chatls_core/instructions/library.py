@@ -210,9 +210,7 @@ class Library:
         return key.path in (folder.agents, folder.local) or any(key.path == file for _, file in folder.bootstrap)
 
     def _used(self, keys: Sequence[DocumentKey], with_rules: Sequence[str]) -> dict[str, str]:
-        used = {
-            rule.file.path: rule.digest for path in with_rules for rule in self._rules.get(path, ()) if rule.digest
-        }
+        used = {rule.file.path: rule.digest for path in with_rules for rule in self._rules.get(path, ()) if rule.digest}
         for key in keys:
             document = self._documents.get(key)
             if isinstance(document, InstructionDocument):

@@ -74,8 +74,11 @@ class Instructions:
         different = [*changed, *added, *removed]
         rules = sum(1 for p in different if names.is_rule(p, self._library.global_folder))
         return InstructionChanges(
-            tuple(map(Path, changed)), tuple(map(Path, added)), tuple(map(Path, removed)),
-            len(different) - rules, rules,
+            tuple(map(Path, changed)),
+            tuple(map(Path, added)),
+            tuple(map(Path, removed)),
+            len(different) - rules,
+            rules,
         )
 
     def stable(self) -> tuple[InstructionItem, ...]:

@@ -32,15 +32,29 @@ def agents_item(root: Root | None, folder: str, path: str, *, trusted: bool) -> 
     """The item of an AGENTS file, without its text."""
     base = pathtext.base(path)
     if root is None:
-        return InstructionItem("agents://global", "agents", f"{base} (global)", Path(path), "", "",
-                               comment=f"global {base}", trusted=trusted)
+        return InstructionItem(
+            "agents://global",
+            "agents",
+            f"{base} (global)",
+            Path(path),
+            "",
+            "",
+            comment=f"global {base}",
+            trusted=trusted,
+        )
     relative = pathtext.relative(folder, root.path)
     title = caps.shown("/".join(part for part in (_labelled(root, relative), base) if part))
     label = f"{root.label}//" if root.label else ""
     return InstructionItem(
-        f"agents:{label}{relative or '.'}", "agents", title, Path(path), "", "",
+        f"agents:{label}{relative or '.'}",
+        "agents",
+        title,
+        Path(path),
+        "",
+        "",
         folder=caps.shown(_labelled(root, relative)) if relative and not relative.startswith("..") else "",
-        comment=title if relative or root.label else "", trusted=trusted,
+        comment=title if relative or root.label else "",
+        trusted=trusted,
     )
 
 
@@ -48,8 +62,9 @@ def bootstrap_item(root: Root | None, name: str, path: str, *, trusted: bool) ->
     """The item of SOUL.md, USER.md, IDENTITY.md or RULES.md, without its text."""
     label = root.label if root is not None else ""
     title = caps.shown(f"{label}/{name}" if label else name)
-    return InstructionItem(f"bootstrap:{label + '//' if label else ''}{name}", "bootstrap", title, Path(path), "", "",
-                           trusted=trusted)
+    return InstructionItem(
+        f"bootstrap:{label + '//' if label else ''}{name}", "bootstrap", title, Path(path), "", "", trusted=trusted
+    )
 
 
 def rule_item(
@@ -66,8 +81,9 @@ def rule_item(
     if patterns:
         notes.append("paths: " + ", ".join(patterns))
     title = caps.shown(f"Rule: {name}" + (f" ({'; '.join(notes)})" if notes else ""))
-    return InstructionItem(identity, "rule", title, Path(path), "", "", patterns=tuple(patterns),
-                           folder=caps.shown(where), trusted=trusted)
+    return InstructionItem(
+        identity, "rule", title, Path(path), "", "", patterns=tuple(patterns), folder=caps.shown(where), trusted=trusted
+    )
 
 
 def sized(item: InstructionItem, size_bytes: int, full_bytes: int) -> InstructionItem:

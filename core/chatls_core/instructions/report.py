@@ -77,8 +77,16 @@ def _why(item: InstructionItem, status: ReportStatus) -> str:
 
 def _left_out(item: InstructionItem) -> ReportEntry:
     return ReportEntry(
-        item.id, item.kind, item.title, item.path, "cut", "applies, but nearer text fills the 32 KiB cap",
-        item.size_bytes, item.tokens, 0, item.patterns,
+        item.id,
+        item.kind,
+        item.title,
+        item.path,
+        "cut",
+        "applies, but nearer text fills the 32 KiB cap",
+        item.size_bytes,
+        item.tokens,
+        0,
+        item.patterns,
     )
 
 
@@ -114,8 +122,14 @@ def _idle_rules(library: Library, root: Root | None, folder: Folder) -> Iterator
         status, why = _idle(library, rule, is_global=root is None)
         title = _title(root, rule.file.path, library)
         yield ReportEntry(
-            f"rule-file:{title}", "rule", f"Rule: {caps.shown(rule.file.name)}", Path(rule.file.path), status, why,
-            rule.size_bytes, patterns=rule.applies.patterns,
+            f"rule-file:{title}",
+            "rule",
+            f"Rule: {caps.shown(rule.file.name)}",
+            Path(rule.file.path),
+            status,
+            why,
+            rule.size_bytes,
+            patterns=rule.applies.patterns,
         )
 
 

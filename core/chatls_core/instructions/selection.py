@@ -70,9 +70,7 @@ class Selection:
         agent_items, rule_items = list(agents.values()), [rules[key] for key in sorted(rules)]
         kept, cut = fit_whole(agent_items, [nearness[i.id] for i in agent_items], HIERARCHY_LIMIT)
         kept_rules, cut_rules = fit_whole(rule_items, [nearness[i.id] for i in rule_items], RULES_LIMIT)
-        return Selected(
-            (*kept, *_note("files", cut), *kept_rules, *_note("rules", cut_rules)), (*cut, *cut_rules)
-        )
+        return Selected((*kept, *_note("files", cut), *kept_rules, *_note("rules", cut_rules)), (*cut, *cut_rules))
 
     def chain(self, path: Path) -> list[tuple[Root, str]]:
         """The nested folders on the way to ``path``, outermost first, each with its opened folder."""
@@ -232,9 +230,7 @@ class Selection:
                 continue
             below = pathtext.below(full, folder)
             for rule in library.rules(folder):
-                if rule.active and (
-                    rule.patterns.matches(below) if rule.applies.when == "paths" else folder in chain
-                ):
+                if rule.active and (rule.patterns.matches(below) if rule.applies.when == "paths" else folder in chain):
                     yield from ((depth, item) for item in self._rule_items(root, folder, rule))
 
     def _rule_items(self, root: Root | None, folder: str, rule: Rule) -> list[InstructionItem]:
@@ -243,7 +239,11 @@ class Selection:
         if isinstance(document, Unreadable) or not document.text:
             return []
         item = names.rule_item(
-            root, folder, rule.file.name, rule.file.path, rule.applies.patterns,
+            root,
+            folder,
+            rule.file.name,
+            rule.file.path,
+            rule.applies.patterns,
             trusted=root is None or self._library.trusted,
         )
         return [with_text(names.sized(item, document.size_bytes, document.full_bytes), document.text)]
@@ -256,7 +256,8 @@ def _note(what: str, left_out: Sequence[InstructionItem]) -> list[InstructionIte
     lines = [f"- {item.title} ({item.full_bytes:,} bytes): {caps.shown(str(item.path))}" for item in left_out]
     text = caps.cut(
         "These apply too but do not fit here; read the file before you work on what it is about:\n" + "\n".join(lines),
-        2048, f"<!-- {len(left_out)} in all -->",
+        2048,
+        f"<!-- {len(left_out)} in all -->",
     )
     kind: ItemKind = "rule" if what == "rules" else "agents"
     item = InstructionItem(f"{kind}://left-out", kind, f"Instruction {what} left out", left_out[0].path, "", "")

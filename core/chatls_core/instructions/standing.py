@@ -77,8 +77,15 @@ def unmatched(anatomy: Anatomy, index: FileIndex, folders: Sequence[str]) -> Ite
             continue
         matches = count(index, folders, (pattern.text,))
         if not matches.count and matches.complete:
-            yield Finding("glob-unmatched", "warning", f"No file matches {caps.shown(pattern.text)}.",
-                          pattern.line, pattern.start, pattern.line, pattern.end)
+            yield Finding(
+                "glob-unmatched",
+                "warning",
+                f"No file matches {caps.shown(pattern.text)}.",
+                pattern.line,
+                pattern.start,
+                pattern.line,
+                pattern.end,
+            )
 
 
 def in_the_way(anatomy: Anatomy, library: Library, stable: Sequence[InstructionItem]) -> Iterator[Finding]:

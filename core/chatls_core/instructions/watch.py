@@ -124,15 +124,9 @@ def watch_plan(instructions: Instructions, *, workspace: bool) -> WatchPlan:
     """Which folders matter."""
     with instructions.locked() as (library, _):
         roots = tuple(root.path for root in library.workspace.roots) if workspace else ()
-        parents = tuple(
-            folder for root in library.workspace.roots for folder in root.parents if folder not in roots
-        )
+        parents = tuple(folder for root in library.workspace.roots for folder in root.parents if folder not in roots)
         above = (*parents, library.global_folder)
-        rules = [
-            pathtext.join(folder, home, below)
-            for folder in parents
-            for home, below, _, _ in RULE_FOLDERS
-        ]
+        rules = [pathtext.join(folder, home, below) for folder in parents for home, below, _, _ in RULE_FOLDERS]
         rules.append(pathtext.join(library.global_folder, "rules"))
     deep = (*roots, *(folder for folder in dict.fromkeys(rules) if pathtext.is_folder(folder)))
     return WatchPlan(deep, tuple(folder for folder in dict.fromkeys(above) if pathtext.is_folder(folder)))

@@ -187,9 +187,7 @@ class Catalogue:
             cache_write_1h_tokens=usage.cache_write_tokens if cache_ttl == "1h" else None,
         )
         try:
-            price = entry.model.calc_price(
-                counted, entry.provider, genai_request_timestamp=now or datetime.now(UTC)
-            )
+            price = entry.model.calc_price(counted, entry.provider, genai_request_timestamp=now or datetime.now(UTC))
         except (ValueError, LookupError) as error:
             log.info("no price for %s at %s: %s", usage.model, spec.name, error)
             return replace(usage, cost_usd=None)

@@ -112,9 +112,7 @@ def _manual(tools: Sequence[ToolDefinition]) -> str:
 
 def _shape(tools: Sequence[ToolDefinition]) -> dict[str, Any]:
     def form(**properties: Any) -> dict[str, Any]:
-        return {
-            "type": "object", "properties": properties, "required": list(properties), "additionalProperties": False
-        }
+        return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
     calls = [form(tool={"const": t.name}, args=dict(t.input_schema)) for t in tools]
     return {"anyOf": [form(answer={"type": "string"}), *calls]}

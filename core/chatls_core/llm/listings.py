@@ -58,7 +58,12 @@ class ListingCache:
         """Keep a listing. A disk that refuses is logged: the listing is only a convenience."""
         rows = tuple(
             _Row(
-                name=m.name, title=m.title, window=m.window, max_output=m.max_output, tools=m.tools, images=m.images,
+                name=m.name,
+                title=m.title,
+                window=m.window,
+                max_output=m.max_output,
+                tools=m.tools,
+                images=m.images,
                 reasoning=m.reasoning,
             )
             for m in models

@@ -31,6 +31,7 @@ log = logging.getLogger(__name__)
 _PROBE_SECONDS = 3.0
 _LISTING_SECONDS = 10.0
 
+
 @dataclass(frozen=True, slots=True)
 class ModelStatus:
     """One model of a provider, for the model picker."""
@@ -248,9 +249,7 @@ class Models:
             return running[0].name
         return spec.default_model or "default"  # a server with one model takes any name
 
-    def _candidate(
-        self, spec: ProviderSpec, endpoint: Endpoint, model: str, window: int | None = None
-    ) -> Candidate:
+    def _candidate(self, spec: ProviderSpec, endpoint: Endpoint, model: str, window: int | None = None) -> Candidate:
         def backend() -> Backend:
             found = self._backend(spec, endpoint)
             return found if info().native_tools else EmulatedTools(found)
@@ -313,9 +312,7 @@ class Models:
         names = self._catalogue.known_models(spec.name, spec.prices) if access.endpoint else ()
         listing = self._catalogue.listing(spec.name)
         shown = tuple(
-            ModelStatus(
-                name, row.title if (row := listing.get(name.lower())) else "", self._info(spec, name, url)
-            )
+            ModelStatus(name, row.title if (row := listing.get(name.lower())) else "", self._info(spec, name, url))
             for name in dict.fromkeys((model, *names))
             if name
         )

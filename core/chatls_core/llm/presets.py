@@ -208,9 +208,7 @@ _ROWS = (
     ProviderSpec(
         name="openrouter",
         title="OpenRouter",
-        connect=chat_provider(
-            Quirks(effort=_PLAIN_EFFORT, repeat_reasoning="reasoning_details", cache_markers=True)
-        ),
+        connect=chat_provider(Quirks(effort=_PLAIN_EFFORT, repeat_reasoning="reasoning_details", cache_markers=True)),
         base_url="https://openrouter.ai/api/v1",
         default_model="openai/gpt-6-sol",
         aliases=("open_router",),

@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
-
-
-class _Found(Protocol):
-    start: datetime
-    end: datetime
-    span: tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +17,9 @@ class Window:
 
 def window_in(text: str, now: datetime) -> Window | None:
     """The first time window a text names, counted from ``now``; ``None`` when it names none."""
-    try:
-        grammar = importlib.import_module("chatls_core.text.time_expressions")
-    except ModuleNotFoundError:
-        return None  # an installation without the grammar reads no times
-    windows: Sequence[_Found] = grammar.find(text, now)
+    from chatls_core.text.time_expressions import find
+
+    windows = find(text, now)
     if not windows:
         return None
     first = windows[0]

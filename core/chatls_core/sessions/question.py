@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
-import logging
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from chatls_core.text import query, tokenizer
 
-logger = logging.getLogger(__name__)
+if TYPE_CHECKING:
+    from chatls_core.text.time_expressions import TimeWindow
 
 _PHRASE = re.compile(r"(?<!\S)(-?)[\"“]([^\"”]+)[\"”]")
 _LEFT_OUT = re.compile(r"(?<!\S)-([^\W\d_][\w.-]*)")
@@ -99,22 +98,10 @@ def understand(text: str, now: datetime) -> Question:
     return Question(words, phrases, left_out, start, end)
 
 
-class _TimeWindow(Protocol):
-    """A window of time named in a text, half-open and aware; ``span`` is where the words stand."""
+def _windows(text: str, now: datetime) -> Sequence[TimeWindow]:
+    from chatls_core.text.time_expressions import find
 
-    start: datetime
-    end: datetime
-    span: tuple[int, int]
-
-
-def _windows(text: str, now: datetime) -> Sequence[_TimeWindow]:
-    try:
-        module = importlib.import_module("chatls_core.text.time_expressions")
-    except ModuleNotFoundError:
-        logger.debug("Time expressions are not read here")
-        return ()
-    windows: Sequence[_TimeWindow] = module.find(text, now)
-    return windows
+    return find(text, now)
 
 
 def _wanted(word: query.TopicWord) -> WantedWord:

@@ -295,11 +295,7 @@ class PassageIndex:
 
 
 def _windows(text: str, now: datetime) -> Sequence[TimeWindow]:
-    """The times that ``text`` asks for; none where the grammar of times is not part of the installation."""
-    import importlib
+    """The times that ``text`` asks for."""
+    from chatls_core.text.time_expressions import find
 
-    try:
-        found: Sequence[TimeWindow] = importlib.import_module(f"{__package__}.time_expressions").find(text, now)
-    except ModuleNotFoundError:
-        return ()
-    return found
+    return find(text, now)

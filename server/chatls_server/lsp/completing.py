@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import heapq
+import itertools
 import re
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +25,7 @@ if TYPE_CHECKING:
 
 MAX_ITEMS = 50
 MAX_SCANNED = 20_000
+KEPT_SECONDS = 3.0
 _WORD = re.compile(r"(?:^|\s)([@/])(\S*)$")
 
 SLASH_COMMANDS = {
@@ -60,23 +65,46 @@ def _called(roots: tuple[Path, ...], services: Services) -> dict[str, str]:
     return found
 
 
+class FileNames:
+    """The names of a workspace's files, kept for a few seconds: a list is asked for at every keystroke."""
+
+    def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._monotonic = monotonic
+        self._kept: dict[Path, tuple[float, list[tuple[str, str, str]]]] = {}
+
+    def of(self, root: Path) -> list[tuple[str, str, str]]:
+        """Relative path, the same in lower case, and the lower-case name of each file; blocks."""
+        known = self._kept.get(root)
+        if known is not None and self._monotonic() < known[0]:
+            return known[1]
+        began = self._monotonic()
+        base = root.resolve()
+        names = []
+        for path in itertools.islice(walk(root), MAX_SCANNED):
+            relative = path.relative_to(base).as_posix()
+            names.append((relative, relative.lower(), path.name.lower()))
+        # A listing that took long is kept longer, so that typing never costs more than a tenth of the time.
+        self._kept[root] = (self._monotonic() + max(KEPT_SECONDS, 10 * (self._monotonic() - began)), names)
+        return names
+
+
+_NAMES = FileNames()
+
+
 def _files(roots: tuple[Path, ...], typed: str) -> list[dict[str, str]]:
     """Files whose path holds the typed letters in order; names that begin so come first."""
     wanted = typed.lower()
     scored: list[tuple[int, int, str, Path]] = []
     for root in roots:
-        for count, path in enumerate(walk(root)):
-            if count >= MAX_SCANNED:
-                break
-            relative = path.relative_to(root.resolve()).as_posix()
-            shown = relative if len(roots) == 1 else f"{root.name}/{relative}"
-            rank = _rank(wanted, shown.lower(), path.name.lower())
+        prefix = "" if len(roots) == 1 else f"{root.name}/"
+        for relative, lower, name in _NAMES.of(root):
+            rank = _rank(wanted, prefix.lower() + lower, name)
             if rank is not None:
-                scored.append((rank, len(shown), shown, path))
-    scored.sort(key=lambda row: row[:3])
+                scored.append((rank, len(relative), prefix + relative, root / relative))
+    best = heapq.nsmallest(MAX_ITEMS, scored, key=lambda row: row[:3])
     return [
         {"label": shown, "insert": f"@{shown} ", "detail": path.name, "kind": "file", "uri": path.as_uri()}
-        for _, _, shown, path in scored[:MAX_ITEMS]
+        for _, _, shown, path in best
     ]
 
 

@@ -106,18 +106,21 @@ def _split(finding: Finding, anatomy: Anatomy, uri: str, encoding: Encoding, roo
     origin = types.Position(0, 0)
     last = end - 1 if end == len(anatomy.lines) else end
     column = len(anatomy.lines[last]) if end == len(anatomy.lines) else 0
-    yield f"Move “{title}” into the rule {slug}.md", [
-        types.CreateFile(uri_of(target), options=types.CreateFileOptions(overwrite=False, ignore_if_exists=False)),
-        _document_edit(uri_of(target), types.Range(origin, origin), content),
-        _document_edit(
-            uri,
-            types.Range(
-                types.Position(start, 0),
-                types.Position(last, to_units(anatomy.lines[last], column, encoding)),
+    yield (
+        f"Move “{title}” into the rule {slug}.md",
+        [
+            types.CreateFile(uri_of(target), options=types.CreateFileOptions(overwrite=False, ignore_if_exists=False)),
+            _document_edit(uri_of(target), types.Range(origin, origin), content),
+            _document_edit(
+                uri,
+                types.Range(
+                    types.Position(start, 0),
+                    types.Position(last, to_units(anatomy.lines[last], column, encoding)),
+                ),
+                "",
             ),
-            "",
-        ),
-    ]
+        ],
+    )
 
 
 def _edit(

@@ -108,8 +108,16 @@ def definition(
         return None
     anatomy = instructions.inspector.anatomy(path, text)
     reference = anatomy.reference_at(*_place(anatomy, position, encoding))
-    if reference is None or reference.target is None or reference.status not in (
-        "expanded", "repeated", "cycle", "too-deep",
+    if (
+        reference is None
+        or reference.target is None
+        or reference.status
+        not in (
+            "expanded",
+            "repeated",
+            "cycle",
+            "too-deep",
+        )
     ):
         return None
     start = types.Position(0, 0)
@@ -142,9 +150,7 @@ def _item(
     )
 
 
-def code_lens(
-    instructions: Instructions, uri: str, path: Path, text: str, encoding: Encoding
-) -> list[types.CodeLens]:
+def code_lens(instructions: Instructions, uri: str, path: Path, text: str, encoding: Encoding) -> list[types.CodeLens]:
     """One lens at the top: what the file applies to, its tokens, its place in the prompt."""
     if not instructions.inspector.concerns(path):
         return []

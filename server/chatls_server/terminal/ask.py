@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ EXIT_CODES: Mapping[str, int] = {
 """Exit code by failure (0: answered, 1: other failure, 2: usage, 9: the answer was cut, 130: interrupted)."""
 
 MAX_PIPED_CHARS = 400_000
+INTERRUPTED = 130
 
 
 def parser() -> argparse.ArgumentParser:
@@ -48,7 +50,15 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: list[str], environment: Mapping[str, str]) -> int:
-    """Run the command; returns the exit code."""
+    """Run the command; returns the exit code. A reader that goes away (``| head``) ends it quietly."""
+    try:
+        return _main(arguments, environment)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing is left to flush at the end
+        return 0
+
+
+def _main(arguments: list[str], environment: Mapping[str, str]) -> int:
     options = parser().parse_args(arguments)
     piped = "" if sys.stdin.isatty() else sys.stdin.read(MAX_PIPED_CHARS)
     text = " ".join(options.text).strip()
@@ -58,7 +68,26 @@ def main(arguments: list[str], environment: Mapping[str, str]) -> int:
     return asyncio.run(_run(options, text, piped, environment))
 
 
+class _Stop:
+    """What Ctrl+C does: end the task until there is a turn, then the turn."""
+
+    def __init__(self) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self.to: Callable[[], object] = task.cancel
+        if sys.platform != "win32":
+            asyncio.get_running_loop().add_signal_handler(signal.SIGINT, lambda: self.to())
+
+
 async def _run(options: argparse.Namespace, text: str, piped: str, environment: Mapping[str, str]) -> int:
+    stop = _Stop()
+    try:
+        return await _ask(options, text, piped, environment, stop)
+    except asyncio.CancelledError:
+        return _failed(options.json, "interrupted", "Stopped.", "", INTERRUPTED)
+
+
+async def _ask(options: argparse.Namespace, text: str, piped: str, environment: Mapping[str, str], stop: _Stop) -> int:
     workspace = Workspace(environment)
     settings: dict[str, Any] = {"edits": {"review": "auto"}} if options.yes else {}
     folder = options.folder.resolve()
@@ -74,14 +103,12 @@ async def _run(options: argparse.Namespace, text: str, piped: str, environment: 
     request = ChatRequest(_with_piped(text, piped), options.session, options.mode)
     try:
         turn = await agent.submit(request, host)
-        loop = asyncio.get_running_loop()
-        if sys.platform != "win32":
-            loop.add_signal_handler(signal.SIGINT, turn.cancel)
+        stop.to = turn.cancel
         async for numbered in turn.events():
             _show(numbered.event, quiet=options.json)
         result = await turn.outcome
     except asyncio.CancelledError:
-        return _failed(options.json, "interrupted", "The turn was stopped.", "", 130)
+        return _failed(options.json, "interrupted", "The turn was stopped.", "", INTERRUPTED)
     except ModelError as error:
         return _failed(options.json, error.kind, str(error), error.hint, EXIT_CODES.get(error.kind, 1))
     except TurnFailedError as error:
@@ -122,7 +149,8 @@ def _failed(as_json: bool, kind: str, message: str, hint: str, code: int) -> int
     if as_json:
         sys.stdout.write(json.dumps({"error": {"kind": kind, "message": message, "hint": hint}}) + "\n")
     else:
-        sys.stderr.write(f"\nerror: {message}{f' {hint}' if hint else ''}\n")
+        sentence = message if message.endswith((".", "!", "?")) or not hint else f"{message}."
+        sys.stderr.write(f"\nerror: {sentence}{f' {hint}' if hint else ''}\n")
     return code
 
 

@@ -46,9 +46,7 @@ class Tree:
     def open(self, *roots: str, trusted: bool = True, **settings: object) -> Instructions:
         """Load anew, from the folders given below the base (default: the repository)."""
         folders = [self.base / name for name in roots or ("repo",)]
-        self._loaded = Instructions(
-            folders, self.home, settings=Settings.model_validate(settings), trusted=trusted
-        )
+        self._loaded = Instructions(folders, self.home, settings=Settings.model_validate(settings), trusted=trusted)
         return self._loaded
 
     @property

@@ -75,7 +75,8 @@ def test_links_and_definitions_lead_to_the_file(tree: Tree) -> None:
     links = features.document_links(tree.loaded, path.as_uri(), path, text, "utf-16")
 
     assert [(link.target, link.range) for link in links] == [
-        (features.uri_of(target), place(2, 16)), (features.uri_of(target), place(2, 13, 2)),
+        (features.uri_of(target), place(2, 16)),
+        (features.uri_of(target), place(2, 13, 2)),
     ]
     location = features.definition(tree.loaded, path.as_uri(), path, text, types.Position(0, 5), "utf-16")
     assert location is not None
@@ -87,9 +88,7 @@ def test_completion_replaces_what_is_typed(tree: Tree) -> None:
     tree.write("repo/docs/a.md", "text")
     path = tree.root / "AGENTS.md"
 
-    (item,) = features.completion(
-        tree.loaded, path.as_uri(), path, "😀 @docs/", types.Position(0, 9), "utf-16"
-    ).items
+    (item,) = features.completion(tree.loaded, path.as_uri(), path, "😀 @docs/", types.Position(0, 9), "utf-16").items
 
     assert item.label == "a.md"
     assert item.text_edit == types.TextEdit(place(4, 9), "docs/a.md")

@@ -80,9 +80,19 @@ def test_file_replaced_by_rename_is_seen(tree: Tree) -> None:
 @pytest.mark.parametrize(
     "new",
     [
-        "repo/AGENTS.md", "repo/SOUL.md", "repo/AGENTS.local.md", "repo/.chatcli/rules/a.md", "repo/.claude/rules/a.md",
-        "repo/.cursor/rules/a.mdc", "repo/.github/instructions/a.instructions.md", "repo/.claude/rules/sub/a.md",
-        "repo/pkg/AGENTS.md", "repo/pkg/.chatcli/rules/a.md", "home/AGENTS.md", "home/USER.md", "home/rules/a.md",
+        "repo/AGENTS.md",
+        "repo/SOUL.md",
+        "repo/AGENTS.local.md",
+        "repo/.chatcli/rules/a.md",
+        "repo/.claude/rules/a.md",
+        "repo/.cursor/rules/a.mdc",
+        "repo/.github/instructions/a.instructions.md",
+        "repo/.claude/rules/sub/a.md",
+        "repo/pkg/AGENTS.md",
+        "repo/pkg/.chatcli/rules/a.md",
+        "home/AGENTS.md",
+        "home/USER.md",
+        "home/rules/a.md",
         "AGENTS.md",
     ],
 )

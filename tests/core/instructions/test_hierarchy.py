@@ -243,9 +243,7 @@ class TestSeveralFolders:
         tree.write("even/repo/api/AGENTS.md", "three")
         loaded = tree.open("repo", "more/repo", "even/repo")
 
-        items = loaded.for_paths(
-            None, [tree.base / p for p in ("repo/api/x", "more/repo/api/x", "even/repo/api/x")]
-        )
+        items = loaded.for_paths(None, [tree.base / p for p in ("repo/api/x", "more/repo/api/x", "even/repo/api/x")])
 
         assert len({item.id for item in items}) == 3
 

@@ -20,9 +20,19 @@ def test_import_line_is_replaced_by_the_file(tree: Tree) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "@notes.md", "  @notes.md  ", "@import notes.md", "@import  ./notes.md", "- @notes.md", "* @notes.md",
-        "1. @notes.md", "@./notes.md", "@sub/../notes.md", '@"notes.md"',
-        "@<notes.md>", "@import 'notes.md'", ">@notes.md",
+        "@notes.md",
+        "  @notes.md  ",
+        "@import notes.md",
+        "@import  ./notes.md",
+        "- @notes.md",
+        "* @notes.md",
+        "1. @notes.md",
+        "@./notes.md",
+        "@sub/../notes.md",
+        '@"notes.md"',
+        "@<notes.md>",
+        "@import 'notes.md'",
+        ">@notes.md",
     ],
 )
 def test_spellings_of_an_import(tree: Tree, line: str) -> None:
@@ -222,7 +232,8 @@ class TestBoundary:
         assert tree.system() == ""
         report = tree.loaded.show(None)
         assert [(e.path.name, e.status) for e in (*report.files, *report.rules)] == [
-            ("AGENTS.md", "refused"), ("r.md", "refused"),
+            ("AGENTS.md", "refused"),
+            ("r.md", "refused"),
         ]
 
     def test_link_within_the_workspace_is_followed(self, tree: Tree) -> None:

@@ -90,8 +90,11 @@ def test_shadowed_files_say_by_what(tree: Tree) -> None:
     tree.write("home/SOUL.md", "global")
     tree.write("repo/SOUL.md", "local")
 
-    for path, by in (("repo/CLAUDE.md", "AGENTS.md"), ("repo/.claude/rules/r.md", ".chatcli/rules/r.md"),
-                     ("home/SOUL.md", "the workspace's own file")):
+    for path, by in (
+        ("repo/CLAUDE.md", "AGENTS.md"),
+        ("repo/.claude/rules/r.md", ".chatcli/rules/r.md"),
+        ("home/SOUL.md", "the workspace's own file"),
+    ):
         (finding,) = findings(tree, path, "text")
         assert finding.code == "shadowed"
         assert by in finding.message
@@ -139,7 +142,9 @@ def test_injection_secrets_and_invisible_characters(tree: Tree) -> None:
     found = findings(tree, "repo/AGENTS.md", text)
 
     assert [(f.code, f.line, f.end_line) for f in found] == [
-        ("injection", 1, 2), ("secret", 3, 3), ("hidden-text", 4, 4),
+        ("injection", 1, 2),
+        ("secret", 3, 3),
+        ("hidden-text", 4, 4),
     ]
     assert (found[2].start, found[2].end) == (2, 4)
 
@@ -181,7 +186,10 @@ def test_wiki_links_lead_to_files_beside_in_the_root_and_among_rules(tree: Tree)
     anatomy = tree.loaded.inspector.anatomy(tree.root / "docs" / "AGENTS.md", text)
 
     assert [(r.written, r.target and r.target.name) for r in anatomy.references] == [
-        ("near", "near.md"), ("top", "top.md"), ("style", "style.md"), ("no", None),
+        ("near", "near.md"),
+        ("top", "top.md"),
+        ("style", "style.md"),
+        ("no", None),
     ]
 
 

@@ -20,10 +20,15 @@ def test_everything_that_applies_stands_in_prompt_order(tree: Tree) -> None:
     report = tree.loaded.show(tree.root / "api" / "x.py")
 
     assert [(e.title, e.status) for e in report.files] == [
-        ("AGENTS.md (global)", "system"), ("AGENTS.md", "system"), ("SOUL.md", "system"), ("api/AGENTS.md", "turn"),
+        ("AGENTS.md (global)", "system"),
+        ("AGENTS.md", "system"),
+        ("SOUL.md", "system"),
+        ("api/AGENTS.md", "turn"),
     ]
     assert [(e.title, e.status) for e in report.rules] == [
-        ("Rule: all", "system"), ("Rule: py (paths: *.py)", "turn"), ("Rule: js", "unmatched"),
+        ("Rule: all", "system"),
+        ("Rule: py (paths: *.py)", "turn"),
+        ("Rule: js", "unmatched"),
     ]
     assert "6 of 7 files and rules apply" in report.markdown
 
@@ -50,7 +55,9 @@ def test_what_does_not_apply_says_why(tree: Tree) -> None:
     report = tree.loaded.show(None)
 
     assert {(e.path.name, e.status) for e in report.files} == {
-        ("AGENTS.md", "system"), ("CLAUDE.md", "shadowed"), ("SOUL.md", "empty"),
+        ("AGENTS.md", "system"),
+        ("CLAUDE.md", "shadowed"),
+        ("SOUL.md", "empty"),
     }
     assert [(e.path.relative_to(tree.base).as_posix(), e.status) for e in report.rules] == [
         ("repo/.chatcli/rules/r.md", "system"),
@@ -68,7 +75,9 @@ def test_imports_are_listed_with_their_fate(tree: Tree) -> None:
     imports = tree.loaded.show(None).imports
 
     assert [(i.written, i.status, i.size_bytes, i.line) for i in imports] == [
-        ("a.md", "expanded", 4, 1), ("none.md", "missing", 0, 2), ("b.md", "expanded", 2, 0),
+        ("a.md", "expanded", 4, 1),
+        ("none.md", "missing", 0, 2),
+        ("b.md", "expanded", 2, 0),
     ]
 
 
@@ -119,8 +128,14 @@ def test_instruction_files_are_known_by_name_and_place(tree: Tree) -> None:
     assert all(
         known(p)
         for p in (
-            "repo/AGENTS.md", "repo/deep/down/CLAUDE.md", "repo/AGENTS.local.md", "home/SOUL.md", "home/rules/x.md",
-            "repo/.chatcli/rules/x.md", "repo/a/.claude/rules/b/c.md", "repo/.cursor/rules/x.mdc",
+            "repo/AGENTS.md",
+            "repo/deep/down/CLAUDE.md",
+            "repo/AGENTS.local.md",
+            "home/SOUL.md",
+            "home/rules/x.md",
+            "repo/.chatcli/rules/x.md",
+            "repo/a/.claude/rules/b/c.md",
+            "repo/.cursor/rules/x.mdc",
             "repo/.github/instructions/x.instructions.md",
         )
     )
@@ -135,8 +150,13 @@ def test_watch_globs_cover_every_kind_of_file(tree: Tree) -> None:
     globs = list(tree.loaded.watch_globs())
 
     for path in (
-        "AGENTS.md", "a/b/CLAUDE.local.md", "SOUL.md", ".chatcli/rules/x.md", "a/.claude/rules/b/x.md",
-        ".cursor/rules/x.mdc", ".github/instructions/x.instructions.md",
+        "AGENTS.md",
+        "a/b/CLAUDE.local.md",
+        "SOUL.md",
+        ".chatcli/rules/x.md",
+        "a/.claude/rules/b/x.md",
+        ".cursor/rules/x.mdc",
+        ".github/instructions/x.instructions.md",
     ):
         assert glob.globmatch(path, globs, flags=glob.GLOBSTAR | glob.BRACE | glob.DOTGLOB), path
     assert not glob.globmatch("src/main.py", globs, flags=glob.GLOBSTAR | glob.BRACE | glob.DOTGLOB)

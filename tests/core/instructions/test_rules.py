@@ -31,9 +31,7 @@ def test_rules_join_as_one_section(tree: Tree) -> None:
     tree.write("repo/.chatcli/rules/b.md", "second")
     tree.write("repo/.chatcli/rules/a.md", "first")
 
-    assert tree.system() == (
-        "## Path-Specific Rules\n\n### Rule: a\n\nfirst\n\n---\n\n### Rule: b\n\nsecond"
-    )
+    assert tree.system() == ("## Path-Specific Rules\n\n### Rule: a\n\nfirst\n\n---\n\n### Rule: b\n\nsecond")
 
 
 @pytest.mark.parametrize(
@@ -181,7 +179,8 @@ class TestOtherToolsDialects:
         assert tree.system() == ""
         assert "strict" in tree.turn("repo/a/b.tsx")
         assert [(e.title, e.status) for e in tree.loaded.show(None).rules] == [
-            ("Rule: hand", "manual"), ("Rule: ts", "unmatched"),
+            ("Rule: hand", "manual"),
+            ("Rule: ts", "unmatched"),
         ]
 
     def test_cursor_rules(self, tree: Tree) -> None:

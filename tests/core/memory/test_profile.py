@@ -67,7 +67,6 @@ def test_completed_goals_and_requests_about_goals_are_no_goals(memory: Memory) -
 
 
 def test_a_milestone_keeps_the_date_in_its_text(memory: Memory) -> None:
-    pytest.importorskip("chatls_core.text.time_expressions")
     memory.profile({"milestone": "earned the CKA in March 2025"}, source=USER)
     assert entries(memory, "milestones") == ["[2025-03-01] earned the CKA in March 2025"]
     memory.profile({"milestone": "first talk given"}, source=USER)

@@ -139,7 +139,6 @@ def test_what_was_true_then_is_answered_from_history(memory: Memory, clock: SetC
 
 
 def test_a_month_in_the_question_asks_for_what_held_then(memory: Memory, clock: SetClock) -> None:
-    pytest.importorskip("chatls_core.text.time_expressions")
     clock.set(2026, 1, 10)
     memory.remember("The orders database is MySQL", source=USER)
     clock.set(2026, 4, 20)

@@ -48,7 +48,6 @@ def test_the_timeline_takes_times_as_datetimes(worked: Memory) -> None:
 
 
 def test_the_timeline_understands_words_for_times(worked: Memory, clock: SetClock) -> None:
-    pytest.importorskip("chatls_core.text.time_expressions")
     assert summaries(worked, "login in April 2026") == ["Fixed the login bug", "Removed the login banner"]
     assert summaries(worked, start="May 2026") == ["Fixed the login page"]
     assert summaries(worked, end="April 2026", limit=1) == ["Removed the login banner"]

@@ -203,7 +203,6 @@ def test_fresh_conversations_win_among_equals(store: SessionStore) -> None:
 
 
 def test_a_time_in_the_question_narrows_the_search(store: SessionStore) -> None:
-    pytest.importorskip("chatls_core.text.time_expressions")
     saved(store, user("we deploy with make", datetime(2026, 2, 10, tzinfo=UTC)), session_id="february")
     saved(store, user("we deploy with just", datetime(2026, 3, 10, tzinfo=UTC)), session_id="march")
     saved(store, user("kafka only", datetime(2026, 1, 10, tzinfo=UTC)), session_id="january")

@@ -387,10 +387,6 @@ class TestAskedTimes:
         ]
     )
 
-    @pytest.fixture(autouse=True)
-    def _grammar(self) -> None:
-        pytest.importorskip("chatls_core.text.time_expressions")
-
     def test_a_question_of_nothing_but_a_time_finds_what_happened_then(self) -> None:
         found = self.memory.search("what did we do last week?", 5, now=self.now)
         assert set(ids(found)) == {"then", "lunch"}

@@ -215,8 +215,9 @@ class _Reader:
         try:
             chunk = json.loads(data)
         except ValueError as error:
-            raise VendorError("server", f"{self._endpoint.provider} sent a broken event.",
-                              provider=self._endpoint.provider) from error
+            raise VendorError(
+                "server", f"{self._endpoint.provider} sent a broken event.", provider=self._endpoint.provider
+            ) from error
         if "error" in chunk:
             raise http_error(self._endpoint, 0, {}, chunk)
         if found := chunk.get("usageMetadata"):

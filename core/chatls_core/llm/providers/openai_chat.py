@@ -156,16 +156,25 @@ def _assistant(turn: Turn, quirks: Quirks) -> list[Json]:
     calls = [p for p in turn.parts if isinstance(p, ToolCallPart)]
     message: Json = {"role": "assistant", "content": text or None}
     if quirks.repeat_reasoning:
-        kept = [p.opaque[quirks.repeat_reasoning] for p in turn.parts
-                if isinstance(p, ReasoningPart) and p.opaque and quirks.repeat_reasoning in p.opaque]
+        kept = [
+            p.opaque[quirks.repeat_reasoning]
+            for p in turn.parts
+            if isinstance(p, ReasoningPart) and p.opaque and quirks.repeat_reasoning in p.opaque
+        ]
         if kept and isinstance(kept[0], str):
             message[quirks.repeat_reasoning] = "".join(str(k) for k in kept)
         elif kept:
             message[quirks.repeat_reasoning] = [d for k in kept if isinstance(k, list) for d in k]
     if calls:
         message["tool_calls"] = [
-            {"id": c.id, "type": "function",
-             "function": {"name": c.name, "arguments": c.raw if _is_object(c) else json.dumps(dict(call_arguments(c)))}}
+            {
+                "id": c.id,
+                "type": "function",
+                "function": {
+                    "name": c.name,
+                    "arguments": c.raw if _is_object(c) else json.dumps(dict(call_arguments(c))),
+                },
+            }
             for c in calls
         ]
     return [message] if text or calls else []

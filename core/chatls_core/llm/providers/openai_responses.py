@@ -52,9 +52,7 @@ class OpenAIResponsesBackend(OpenAISdkBackend):
         reader = _Reader(self._endpoint, model)
         started = False
         try:
-            raw = await within(
-                self._endpoint.first_timeout, lambda: client.responses.create(**body, stream=True)
-            )
+            raw = await within(self._endpoint.first_timeout, lambda: client.responses.create(**body, stream=True))
             async with closing(raw):
                 kind = raw.response.headers.get("content-type", "")
                 if "json" in kind or "html" in kind:
@@ -131,9 +129,7 @@ def _assistant(turn: Turn) -> list[Json]:
             items.append({"type": "message", "role": "assistant", "content": content})
         elif isinstance(part, ToolCallPart):
             arguments = json.dumps(dict(call_arguments(part)))
-            items.append(
-                {"type": "function_call", "call_id": part.id, "name": part.name, "arguments": arguments}
-            )
+            items.append({"type": "function_call", "call_id": part.id, "name": part.name, "arguments": arguments})
     return items
 
 
