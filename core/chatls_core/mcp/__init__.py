@@ -1,1 +1,0 @@
-"""Who else can serve us?"""
