@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
@@ -149,6 +150,7 @@ class Tool(Generic[A]):
             raise ToolError(f"{self.name}: {problems}. It takes: {takes}. You gave: {given}.") from error
 
 
+@cache
 def tool_schema(arguments: type[ToolArguments]) -> dict[str, Any]:
     """The JSON schema of a tool's arguments without pydantic's titles, keys in a stable order."""
     return _without_titles(arguments.model_json_schema())  # type: ignore[no-any-return]  # JSON in, JSON out
@@ -171,10 +173,13 @@ class ToolSet:
 
     def __init__(self, tools: Sequence[Tool[Any]]) -> None:
         self._tools = {tool.name: tool for tool in sorted(tools, key=lambda t: t.name)}
+        self._definitions: tuple[ToolDefinition, ...] | None = None
 
     def definitions(self) -> tuple[ToolDefinition, ...]:
         """Definitions for the model."""
-        return tuple(tool.definition() for tool in self._tools.values())
+        if self._definitions is None:
+            self._definitions = tuple(tool.definition() for tool in self._tools.values())
+        return self._definitions
 
     def get(self, name: str) -> Tool[Any] | None:
         """The tool called ``name``; spelling variants of case, dashes and a leading ``@`` are understood."""

@@ -84,13 +84,15 @@ class TurnRun:
         self._partial: list[Part] = []
         self._progressed = False
         self._call_ids: dict[str, int] = {}
+        self._before_turn = session.conversation
+        self._checkpointing: asyncio.Task[None] | None = None
         self._prepare = Preparation(services, session, turn.request, turn.host, turn.emit)
 
     async def run(self) -> ChatResult:
         """The whole turn. On failure or cancellation history keeps what was finished, or is as it was."""
         conversation = self._conversation
         await self._prepare.refresh()
-        checkpoint = asyncio.create_task(self._checkpoint(copy_of(conversation)))
+        self._before_turn = copy_of(conversation)
         before = (
             list(conversation.messages),
             dict(conversation.carried),
@@ -120,8 +122,7 @@ class TurnRun:
                 ) = before
             raise
         finally:
-            # The model need not wait for the checkpoint's disk, but the turn is not over without it.
-            await asyncio.shield(checkpoint)
+            await asyncio.shield(self._checkpoint())
         await self._prepare.reinforce("".join(self._answer))
         return ChatResult(
             self._session.conversation.id,
@@ -132,7 +133,16 @@ class TurnRun:
             tuple(session_files.edits),
         )
 
-    async def _checkpoint(self, conversation: Conversation) -> None:
+    def _checkpoint(self) -> asyncio.Task[None]:
+        """Begin the checkpoint of what was before the turn, once.
+
+        The model's first word need not wait for the disk, but the turn is not over without it.
+        """
+        if self._checkpointing is None:
+            self._checkpointing = asyncio.create_task(self._write_checkpoint(self._before_turn))
+        return self._checkpointing
+
+    async def _write_checkpoint(self, conversation: Conversation) -> None:
         if not conversation.messages:
             return
         try:
@@ -283,6 +293,7 @@ class TurnRun:
                     _extend_text(parts, text)
                     self._answer.append(text)
                     emit(Text(text))
+                    self._checkpoint()
                 case ReasoningDelta(text):
                     self._progressed = True
                     emit(Reasoning(text))
