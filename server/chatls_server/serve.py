@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 from collections.abc import Sequence
 
@@ -19,6 +20,9 @@ def serve(arguments: Sequence[str]) -> int:
     from chatls_server.lsp.server import ChatServer
     from chatls_server.lsp.transport import serve_stdio, serve_tcp
 
+    # Importing a vendor's SDK makes hundreds of thousands of objects that stay: looking through all of them again and
+    # again for garbage would hold up every other request for a fifth of a second.
+    gc.set_threshold(50_000, 20, 100)
     server = ChatServer(os.environ)
     start_logging(server)
     if options.tcp is not None:
