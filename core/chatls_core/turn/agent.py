@@ -115,6 +115,9 @@ class Agent:
         answering = any(live.running is not None for live in self._sessions.values())
         memory = self.services.settings.memory
         shown: dict[str, object] = {"memory": memory.mode if memory.enabled else "off", **self.learning.status()}
+        if self._ready is None or not self._ready.done():
+            # Who answers is known once the catalogue is loaded, and that must not happen on the event loop.
+            return {**shown, "state": "answering" if answering else "starting"}
         try:
             model = self.services.models.select(*self._preferred)
         except ModelError as error:
