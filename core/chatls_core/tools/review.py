@@ -5,32 +5,16 @@ from __future__ import annotations
 import difflib
 from collections.abc import Collection
 
+from chatls_core.edits.lines import split_keepends
 from chatls_core.host import Hunk, Position, Range
 
 MAX_DIFF_LINES = 4000
 """Changed regions larger than this are one hunk: finding common lines inside would take quadratic time."""
 
 
-def lines_of(text: str) -> list[str]:
-    """Lines with their endings, split where LSP splits: ``\\n``, ``\\r\\n`` and ``\\r`` only."""
-    lines: list[str] = []
-    start = index = 0
-    while index < len(text):
-        character = text[index]
-        index += 1
-        if character == "\r" and index < len(text) and text[index] == "\n":
-            index += 1
-        if character in "\r\n":
-            lines.append(text[start:index])
-            start = index
-    if start < len(text):
-        lines.append(text[start:])
-    return lines
-
-
 def review_hunks(before: str | None, after: str | None) -> tuple[Hunk, ...]:
     """The changes from ``before`` to ``after`` as whole-line hunks ``h1``, ``h2``, …, in order."""
-    old, new = lines_of(before or ""), lines_of(after or "")
+    old, new = split_keepends(before or ""), split_keepends(after or "")
     head = 0
     while head < min(len(old), len(new)) and old[head] == new[head]:
         head += 1
@@ -61,7 +45,7 @@ def review_hunks(before: str | None, after: str | None) -> tuple[Hunk, ...]:
 
 def accept_hunks(before: str | None, hunks: tuple[Hunk, ...], accepted: Collection[str]) -> str:
     """``before`` with only the accepted hunks of :func:`review_hunks` applied."""
-    old = lines_of(before or "")
+    old = split_keepends(before or "")
     out: list[str] = []
     position = 0
     for hunk in hunks:

@@ -14,7 +14,7 @@ from chatls_core.host import Host
 from chatls_core.instructions import Instructions
 from chatls_core.llm.events import ModelError, Usage
 from chatls_core.llm.keychain import SystemKeychain
-from chatls_core.llm.messages import Message, TextPart
+from chatls_core.llm.messages import Message, Role, TextPart
 from chatls_core.llm.model import Model
 from chatls_core.llm.models import Models
 from chatls_core.memory import Memory
@@ -272,9 +272,9 @@ class Agent:
                 conversation.id, {"turnId": turn.turn_id, "seq": turn.last_seq + 1, **payload(ended)}
             )
 
-    def _message(self, role: str, text: str, turn_id: str, *, cut: bool = False) -> Message:
+    def _message(self, role: Role, text: str, turn_id: str, *, cut: bool = False) -> Message:
         return Message(
-            "assistant" if role == "assistant" else "user",
+            role,
             (TextPart(text),),
             id=self.services.new_id(),
             time=self.services.clock(),

@@ -27,6 +27,7 @@ from chatls_core.llm.messages import (
     MessageKind,
     ModelRequest,
     Part,
+    Role,
     TextPart,
     ToolCallPart,
     ToolResultPart,
@@ -385,7 +386,7 @@ class TurnRun:
 
     def _append(
         self,
-        role: str,
+        role: Role,
         parts: tuple[Part, ...],
         kind: MessageKind,
         *,
@@ -395,7 +396,7 @@ class TurnRun:
         services = self._services
         self._conversation.messages.append(
             Message(
-                role="assistant" if role == "assistant" else "user",
+                role=role,
                 parts=parts,
                 kind=kind,
                 id=services.new_id(),
