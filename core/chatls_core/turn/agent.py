@@ -32,7 +32,7 @@ from chatls_core.turn.learning import BackgroundLearning
 from chatls_core.turn.ledger import spent
 from chatls_core.turn.live import MAX_WAITING, LiveSession, NumberedEvent, Turn
 from chatls_core.turn.preview import PromptPreview, preview
-from chatls_core.turn.run import ToolFactory, TurnRun, save, save_or_tell
+from chatls_core.turn.run import ToolFactory, TurnRun, asked_model, save, save_or_tell
 from chatls_core.turn.services import Services
 
 log = logging.getLogger(__name__)
@@ -181,9 +181,7 @@ class Agent:
 
     def model_of(self, live: LiveSession) -> Model:
         """Who answers in this conversation. Raises :class:`ModelError` when nobody could."""
-        state = live.conversation.state
-        provider, model = str(state.get("provider") or ""), str(state.get("model") or "")
-        return self.services.models.select(*((provider, model) if provider else self._preferred))
+        return self.services.models.select(*asked_model(live.conversation, self._preferred))
 
     def _saved(self, session_id: str) -> bool:
         return self.services.sessions.get(session_id) is not None

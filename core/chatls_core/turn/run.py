@@ -153,10 +153,7 @@ class TurnRun:
             self._turn.emit(Notice("warning", "No checkpoint could be written, so you cannot rewind to here."))
 
     def _select(self) -> Model:
-        state = self._conversation.state
-        provider, model = str(state.get("provider") or ""), str(state.get("model") or "")
-        if not provider:
-            provider, model = self._preferred
+        provider, model = asked_model(self._conversation, self._preferred)
         if wanted := self._turn.request.model:
             provider, model = ("" if ":" in wanted else provider), wanted
         chosen = self._services.models.select(provider, model)
@@ -430,6 +427,13 @@ async def save_or_tell(services: Services, session: LiveSession, turn: Turn) -> 
         session.unsaved = True
     else:
         session.unsaved = False
+
+
+def asked_model(conversation: Conversation, preferred: tuple[str, str]) -> tuple[str, str]:
+    """The provider and model this conversation was told to use, else the ``preferred`` ones."""
+    state = conversation.state
+    provider, model = str(state.get("provider") or ""), str(state.get("model") or "")
+    return (provider, model) if provider else preferred
 
 
 def copy_of(conversation: Conversation) -> Conversation:
