@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chatls_core import config
-from chatls_core.memory import browse, cards, context, notes, transfer
+from chatls_core.memory import browse, cards, context, migration, notes, transfer
 from chatls_core.memory import profile as profiles
 from chatls_core.memory.board import read_board
 from chatls_core.memory.evidence import used
@@ -79,7 +79,7 @@ class Memory:
         neighbours: Callable[[], Sequence[Neighbour]] = tuple,
     ) -> None:
         """``folder`` is the data folder's ``memory``; ``environment`` may hold the encryption key: plain files
-        are then encrypted at once.
+        are then encrypted at once. An older memory is brought in (:mod:`chatls_core.memory.migration`).
 
         ``tokens`` makes undo tokens; ``neighbours`` tells the graph of sessions, skills and knowledge bases.
         """
@@ -101,6 +101,16 @@ class Memory:
         self._snapshot: Snapshot | None = None
         self._digest: tuple[Snapshot | None, str] = (None, "")
         self._net: tuple[str, Net] | None = None
+        if migration.is_due(self.stores, environment or {}):
+            self._bring_in(environment or {})
+
+    def _bring_in(self, environment: Mapping[str, str]) -> None:
+        """An older memory (spec/memory.md §11.4)."""
+        if migration.bring_in(self.stores, self._facts, environment, self.clock):
+            try:
+                self.write_longterm()
+            except OSError as error:
+                logger.warning("MEMORY.md is written anew later: %s", error)
 
     # Facts
 

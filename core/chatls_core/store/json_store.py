@@ -124,6 +124,14 @@ class JsonStore(Generic[T]):
                     self._write(new)
                 return result
 
+    def unite(self, plain: bytes) -> None:
+        """Merge another copy of this file, as plain bytes, into it.
+
+        Raises :class:`pydantic.ValidationError` for bytes that do not parse, otherwise as :meth:`update` does.
+        """
+        other = self._adapter.validate_json(plain)
+        self.update(lambda value: (self._merge(value, other), None))
+
     def rewrite(self) -> None:
         """Write the file anew as it is, so that it is dressed by the present codec; nothing when there is none.
 
