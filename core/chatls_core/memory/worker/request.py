@@ -76,20 +76,25 @@ def _object(**properties: Any) -> dict[str, Any]:
     }
 
 
-def _list(item: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "array", "items": item}
+def _list(item: dict[str, Any], most: int) -> dict[str, Any]:
+    return {"type": "array", "items": item, "maxItems": most}
 
 
-_TEXT: dict[str, Any] = {"type": "string"}
+def _text(longest: int) -> dict[str, Any]:
+    return {"type": "string", "maxLength": longest}
+
+
+_NAME, _LINE = _text(60), _text(200)
 
 SCHEMA = _object(
-    daily=_list(_TEXT),
-    longterm=_list(_object(category={"type": "string", "enum": list(CATEGORIES)}, content=_TEXT)),
-    profile=_list(_object(key=_TEXT, value=_TEXT)),
-    topics=_list(_object(name=_TEXT, summary=_TEXT)),
-    projects=_list(_object(name=_TEXT, path=_TEXT, status=_TEXT, description=_TEXT, technologies=_TEXT)),
-    episodes=_list(_object(summary=_TEXT, outcome=_TEXT, refs=_list(_TEXT))),
+    daily=_list(_LINE, 6),
+    longterm=_list(_object(category={"type": "string", "enum": list(CATEGORIES)}, content=_LINE), 12),
+    profile=_list(_object(key=_NAME, value=_LINE), 12),
+    topics=_list(_object(name=_NAME, summary=_LINE), 6),
+    projects=_list(_object(name=_NAME, path=_LINE, status=_NAME, description=_LINE, technologies=_LINE), 3),
+    episodes=_list(_object(summary=_LINE, outcome=_LINE, refs=_list(_NAME, 6)), 6),
 )
+"""Lengths are bounded: a small model that is held to a form and repeats itself can end an item only by its bound."""
 
 
 @dataclass(frozen=True, slots=True)

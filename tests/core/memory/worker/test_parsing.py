@@ -204,3 +204,28 @@ def test_any_text_is_read_or_refused(text: str) -> None:
             parse_reply(reply, cut=len(text) % 2 == 0)
         except UnreadableReplyError:
             assert reply is text or not reply.splitlines()[1:] or len(text) % 2 == 0
+
+
+@pytest.mark.parametrize(
+    ("reply", "facts", "daily"),
+    [
+        (
+            '{"daily": ["ran the build"], "longterm": [{"category": "project", "content": "Uses Bazel 7"}, {"cat',
+            1,
+            True,
+        ),
+        ('{"daily": ["ran the build", "and then the same the sa', 0, True),
+        ('{"daily": ["ran the build"], "longterm": [{"category": "project", "content": "Uses Ba', 0, True),
+        ('{"daily": ["said \\"done, [ok]\\""], "longterm": [], "episodes": [{"summary": "x', 0, True),
+    ],
+)
+def test_json_that_was_cut_off_keeps_its_whole_items(reply: str, facts: int, daily: bool) -> None:
+    learned = parse_reply(reply, cut=True)
+    assert (len(learned.facts), bool(learned.daily)) == (facts, daily)
+    with pytest.raises(UnreadableReplyError):
+        parse_reply(reply, cut=False)
+
+
+def test_json_cut_within_its_first_item_is_unreadable() -> None:
+    with pytest.raises(UnreadableReplyError):
+        parse_reply('{"daily": ["the same the same the sa', cut=True)
