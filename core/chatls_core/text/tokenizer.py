@@ -8,6 +8,7 @@ findable whole and in parts (``main.go``, ``blue-green``, ``c++``, ``parseHTTPRe
 from __future__ import annotations
 
 import re
+import threading
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -42,6 +43,10 @@ _ACCENTS_RESTORED = (
     ("ancia", "ância"),
     ("ancias", "âncias"),
 )
+
+
+_stemming = threading.Lock()
+"""A Snowball stemmer keeps the word it works on in itself: two threads at once would mix theirs."""
 
 
 class _Stemmer(Protocol):
@@ -79,7 +84,9 @@ def stem(word: str, language: Language) -> str:
             if word.endswith(bare) and len(word) > len(bare) + 1:
                 word = word[: -len(bare)] + accented
                 break
-    return fold(_stemmer(language).stemWord(word))
+    with _stemming:
+        stemmed = _stemmer(language).stemWord(word)
+    return fold(stemmed)
 
 
 def detect_language(text: str) -> Language | None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 import unicodedata
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+import snowballstemmer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -125,3 +128,19 @@ def test_any_text_gives_folded_terms(text: str) -> None:
 def test_plain_words_give_one_term_each_in_order(words: list[str]) -> None:
     terms = tokenizer.terms(" ".join(words), "en")
     assert terms == [tokenizer.stem(w, "en") for w in words]
+
+
+def test_threads_do_not_mix_their_words() -> None:
+    texts = [
+        " ".join(f"{beginning}{'xyzw'[n % 4]}{'aeiou'[n % 5]}{'bcdfg'[n // 20]}{ending}" for n in range(100))
+        for beginning, ending in (("calibr", "ations"), ("organ", "izing"), ("hope", "fulness"), ("general", "ities"))
+    ]
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as threads:
+            together = list(threads.map(lambda text: tokenizer.terms(text, "en"), texts))
+    finally:
+        sys.setswitchinterval(before)
+    alone = snowballstemmer.stemmer("english")
+    assert together == [[alone.stemWord(word) for word in text.split()] for text in texts]
