@@ -1,27 +1,21 @@
 """Tools for models that have none of their own: an answer of an enforced JSON shape (spec/agent.md §12 row 18).
 
 The model is told the tools in words and must answer either ``{"answer": "…"}`` or ``{"tool": "name", "args": {…}}``;
-the service enforces the shape. Small models keep to it far better than to any text protocol.
+the service enforces the shape. Small models keep to it far better than to any text protocol. An answer that is not of
+the shape (the service could not enforce it) is read as text with calls in it (``text_protocol``).
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
 from chatls_core.llm.backend import Backend, Listed
-from chatls_core.llm.events import (
-    ModelEvent,
-    Stopped,
-    TextDelta,
-    ToolCallDelta,
-    ToolCallDone,
-    ToolCallStarted,
-)
-from chatls_core.llm.history import call_arguments, parse_arguments, result_text, whole_characters
+from chatls_core.llm.events import ModelEvent, Stopped, TextDelta
+from chatls_core.llm.history import call_arguments, result_text, whole_characters
 from chatls_core.llm.messages import (
     ModelRequest,
     Part,
@@ -31,7 +25,9 @@ from chatls_core.llm.messages import (
     ToolResultPart,
 )
 from chatls_core.llm.model import ModelInfo
-from chatls_core.llm.wire import new_call_id
+from chatls_core.llm.text_protocol import Reading, WrittenCall, read_calls
+from chatls_core.llm.text_protocol.gate import TextGate
+from chatls_core.llm.written_calls import call_events
 
 _HIGH_HALF = re.compile(r"\\u[dD][89abAB]")
 _ANSWER = re.compile(r'\s*\{\s*"answer"\s*:\s*"')
@@ -45,7 +41,7 @@ class EmulatedTools:
 
     async def stream(self, request: ModelRequest, model: str, info: ModelInfo) -> AsyncGenerator[ModelEvent, None]:
         """Ask once; see :class:`Backend`."""
-        reader = _ShapeReader() if request.tools else None
+        reader = _ShapeReader(frozenset(t.name for t in request.tools)) if request.tools else None
         stream = self._inner.stream(_in_words(request), model, info)
         try:
             async for event in stream:
@@ -121,7 +117,9 @@ def _shape(tools: Sequence[ToolDefinition]) -> dict[str, Any]:
 class _ShapeReader:
     """Reads the enforced shape while it is written: an answer streams, a call comes whole."""
 
-    def __init__(self) -> None:
+    def __init__(self, offered: Collection[str]) -> None:
+        self._offered = offered
+        self._prose: TextGate | None = None
         self._raw = ""
         self._answering = False
         self._ended = False
@@ -131,7 +129,12 @@ class _ShapeReader:
         """Take more of the JSON; what may be shown of it."""
         if self._ended:
             return []
+        if self._prose is not None:
+            return _text(self._prose.feed(text))
         self._raw += text
+        if not self._answering and self._raw.strip() and not self._raw.lstrip().startswith("{"):
+            self._prose = TextGate(self._offered, tags_only=False)
+            return _text(self._prose.feed(self._raw))
         if not self._answering:
             found = _ANSWER.match(self._raw)
             if not found:
@@ -139,25 +142,38 @@ class _ShapeReader:
             self._answering = True
             self._raw = self._raw[found.end() :]
         shown, self._raw, self._ended = _decode(self._raw)
-        return [TextDelta(shown)] if shown else []
+        return _text(shown)
 
     def finish(self, *, cut: bool) -> list[ModelEvent]:
         """What remains: a call, or text of a model that did not keep to the shape."""
         if self._answering:
             return []
+        if self._prose is not None:
+            return self._said(self._prose.finish(cut=cut))
         raw = self._raw.strip()
-        try:
-            value = json.loads(raw)
-        except ValueError:
-            value = None
-        if isinstance(value, dict) and isinstance(value.get("tool"), str):
-            self.called = True
-            call_id, arguments = new_call_id(), json.dumps(value.get("args") or {})
-            call = parse_arguments(call_id, value["tool"], arguments)
-            return [ToolCallStarted(call_id, call.name), ToolCallDelta(call_id, arguments), ToolCallDone(call)]
         if cut and raw.startswith("{"):
             return []  # half a call is neither text nor a call
-        return [TextDelta(self._raw)] if raw else []
+        reading = read_calls(raw, self._offered)
+        return self._said(reading if reading.calls else _unknown(raw) or Reading(self._raw if raw else "", ()))
+
+    def _said(self, reading: Reading) -> list[ModelEvent]:
+        self.called = bool(reading.calls)
+        return [*_text(reading.text), *call_events(reading.calls)]
+
+
+def _unknown(raw: str) -> Reading | None:
+    """A call of the shape that names no tool there is: the model is told so."""
+    try:
+        value = json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(value, dict) or not isinstance(value.get("tool"), str):
+        return None
+    return Reading("", (WrittenCall(value["tool"], json.dumps(value.get("args") or {})),))
+
+
+def _text(shown: str) -> list[ModelEvent]:
+    return [TextDelta(shown)] if shown else []
 
 
 def _decode(raw: str) -> tuple[str, str, bool]:

@@ -24,6 +24,7 @@ from chatls_core.llm.messages import ModelRequest
 from chatls_core.llm.model import Model, ModelInfo
 from chatls_core.llm.registry import ProviderSpec, find, providers
 from chatls_core.llm.secret import Secret
+from chatls_core.llm.written_calls import WrittenCalls
 from chatls_core.store.clock import system_clock
 
 log = logging.getLogger(__name__)
@@ -252,7 +253,7 @@ class Models:
     def _candidate(self, spec: ProviderSpec, endpoint: Endpoint, model: str, window: int | None = None) -> Candidate:
         def backend() -> Backend:
             found = self._backend(spec, endpoint)
-            return found if info().native_tools else EmulatedTools(found)
+            return WrittenCalls(found) if info().native_tools else EmulatedTools(found)
 
         def info() -> ModelInfo:
             return self._info(spec, model, endpoint.base_url, window)

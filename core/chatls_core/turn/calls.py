@@ -89,9 +89,7 @@ class CallRunner:
         )
         try:
             if call.error:
-                raise ToolError(
-                    f"{call.name}: the arguments are no valid JSON object ({call.error}). Send the call again."
-                )
+                raise ToolError(f"{call.name}: {call.error} Send the call again.")
             arguments = tool.parse(call.arguments)
         except ToolError as error:
             self._refuse(number, call, str(error))
