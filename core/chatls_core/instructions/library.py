@@ -74,6 +74,7 @@ class Library:
     _documents: dict[DocumentKey, InstructionDocument | Unreadable] = field(default_factory=dict)
     _rules: dict[str, tuple[Rule, ...]] = field(default_factory=dict)
     _names: dict[str, frozenset[str]] = field(default_factory=dict)
+    _rests_on: frozenset[str] | None = None
     _live: int = 0
 
     @property
@@ -112,6 +113,7 @@ class Library:
                 self.table, path, self.boundary(folder), scan=self.scan, limit=_LIMITS[role], has_head=role == "rule"
             )
             self._documents[key] = known
+            self._rests_on = None
         return known
 
     def rules(self, path: str) -> tuple[Rule, ...]:
@@ -120,6 +122,7 @@ class Library:
         if known is None:
             known = tuple(sorted(self._resolved(self.folder(path)), key=lambda r: (r.file.name, r.file.path)))
             self._rules[path] = known
+            self._rests_on = None
         return known
 
     def _resolved(self, folder: Folder) -> Iterator[Rule]:
@@ -177,6 +180,7 @@ class Library:
         for path in with_rules:
             del self._rules[path]
         self._names.clear()
+        self._rests_on = None
         self._load_again(folders, stale, with_rules)
         after = self._used(stale, with_rules)
         elsewhere = {path: digest for path in before if path not in after and (digest := self._digest(path))}
@@ -239,6 +243,16 @@ class Library:
                 live |= document.looked_at
         self.table.retain(live)
         self._live = len(self.table)
+
+    def rests_on(self) -> frozenset[str]:
+        """Every file whose change would change what was loaded, missing imports and the ends of links included."""
+        if self._rests_on is None:
+            found = {rule.file.path for known in self._rules.values() for rule in known}
+            for document in self._documents.values():
+                if isinstance(document, InstructionDocument):
+                    found |= document.looked_at
+            self._rests_on = frozenset(found | {self.table.real(path) for path in found})
+        return self._rests_on
 
     def uses(self, path: str) -> bool:
         """Whether the text of ``path`` is in a prepared document."""

@@ -112,14 +112,21 @@ class Instructions:
             return report(self._library, self._selection, self._stable_selection(), around, path)
 
     def is_instruction_file(self, path: Path) -> bool:
-        """Whether saving ``path`` may change what the model is told: by its name, or because it was imported."""
+        """Whether saving ``path`` may change what the model is told: by its name, or because something imports it."""
         if not self._enabled:
             return False
         text = pathtext.absolute(path)
         if names.is_instruction_name(text, self._library.global_folder):
             return True
+        return text in self.rests_on()
+
+    def rests_on(self) -> frozenset[str]:
+        """Every file whose change would change what was loaded: imported ones (missing ones too), ends of links.
+
+        The same object as long as nothing else is loaded.
+        """
         with self._lock:
-            return self._library.uses(text)
+            return self._library.rests_on()
 
     def is_loaded(self, path: Path) -> bool:
         """Whether the text of ``path`` is part of what was loaded; False for a file that is gone or shadowed now."""
@@ -127,8 +134,12 @@ class Instructions:
             return self._library.uses(pathtext.absolute(path))
 
     def watch_globs(self) -> tuple[str, ...]:
-        """Globs relative to each opened folder for ``workspace/didChangeWatchedFiles``."""
+        """Globs relative to each opened folder for ``workspace/didChangeWatchedFiles``, whatever is loaded."""
         return names.WATCH_GLOBS
+
+    def import_globs(self) -> tuple[str, ...]:
+        """Globs for what else is loaded from the opened folders, sorted; few ones by endings when it is a lot."""
+        return names.import_globs(self.rests_on(), self._library.roots, self._library.global_folder)
 
     @property
     def inspector(self) -> Inspector:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -22,6 +23,28 @@ WATCH_GLOBS = (
     *(f"**/{home}/{below}/**/*{ending}" for home, below, _, ending in RULE_FOLDERS),
 )
 """What a client is asked to watch in every opened folder."""
+
+MOST_IMPORT_GLOBS = 128
+"""Imported files a client is asked to watch one by one."""
+
+_IMPORTABLE_GLOB = "**/*.{md,mdx,markdown,txt,MD,TXT}"
+
+_GLOB_SYNTAX = re.compile(r"[\[\]{}*?!,\\]")
+
+
+def import_globs(paths: Iterable[str], roots: Sequence[str], global_folder: str) -> tuple[str, ...]:
+    """Globs for those of ``paths`` that lie below ``roots`` and that :data:`WATCH_GLOBS` leave out, sorted.
+
+    A glob may match more: characters of its syntax stand as ``?``, which every client understands.
+    """
+    found: set[str] = set()
+    for path in paths:
+        if is_instruction_name(path, global_folder) and path.endswith((".md", ".mdc")):
+            continue
+        root = next((root for root in roots if pathtext.is_within(path, root)), None)
+        if root is not None:
+            found.add("**/" + _GLOB_SYNTAX.sub("?", pathtext.below(path, root)))
+    return tuple(sorted(found)) if len(found) <= MOST_IMPORT_GLOBS else (_IMPORTABLE_GLOB,)
 
 
 def _labelled(root: Root, relative: str) -> str:

@@ -50,6 +50,9 @@ class Backend(Protocol):
     def start(self) -> WatchState:
         """Begin to watch; never raises for a limit of the system."""
 
+    def follow(self, folders: frozenset[str]) -> None:
+        """Watch these folders too, by themselves, and no longer those of an earlier call that are not among them."""
+
     def stop(self) -> None:
         """Stop, and wait for the backend's threads."""
 
@@ -58,7 +61,8 @@ class InstructionWatcher:
     """Calls ``on_change`` with the instruction files that were written, created, renamed or deleted.
 
     ``workspace`` False watches only what no editor watches: the global folder and the folders above the opened ones.
-    The callback runs on the watcher's thread; what it raises is logged.
+    ``concerns`` says which files are told, by default those that ``instructions`` knows. Both callbacks run on a
+    thread of the watcher; what ``on_change`` raises is logged.
     """
 
     def __init__(
@@ -67,11 +71,13 @@ class InstructionWatcher:
         on_change: Callable[[tuple[Path, ...]], None],
         *,
         workspace: bool = True,
+        concerns: Callable[[Path], bool] | None = None,
         most_folders: int = MOST_FOLDERS,
         settle_seconds: float = SETTLE_SECONDS,
     ) -> None:
         self._instructions = instructions
         self._on_change = on_change
+        self._concerns = concerns or instructions.is_instruction_file
         self._settle_seconds = settle_seconds
         plan = watch_plan(instructions, workspace=workspace)
         self._backend = _backend(plan, self._seen, most_folders)
@@ -88,6 +94,15 @@ class InstructionWatcher:
         self._thread.start()
         return state
 
+    def follow(self, paths: Iterable[str], *, workspace: bool) -> None:
+        """Watch ``paths`` as well, which are loaded but may stand where nothing is watched so far.
+
+        ``workspace`` False leaves out those below the opened folders: an editor watches them.
+        """
+        roots = () if workspace else tuple(map(str, self._instructions.roots))
+        outside = (path for path in paths if not any(pathtext.is_within(path, root) for root in roots))
+        self._backend.follow(frozenset(map(pathtext.real, set(map(pathtext.parent, outside)))))
+
     def stop(self) -> None:
         """Stop; no callback runs after it returns, unless it is called from the callback itself."""
         self._backend.stop()
@@ -98,7 +113,7 @@ class InstructionWatcher:
             self._thread.join()
 
     def _seen(self, paths: Iterable[str]) -> None:
-        found = {path for path in paths if self._instructions.is_instruction_file(Path(path))}
+        found = {path for path in paths if self._concerns(Path(path))}
         if found:
             with self._wake:
                 self._changed |= found

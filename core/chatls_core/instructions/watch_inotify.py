@@ -42,6 +42,7 @@ class InotifyBackend:
         self._seen = seen
         self._most_folders = most_folders
         self._watches: dict[WatchDescriptor, tuple[str, str]] = {}
+        self._followed: frozenset[str] = frozenset()
         self._partial = ""
         self._inotify: InotifyFD | None = None
 
@@ -58,6 +59,21 @@ class InotifyBackend:
                 pass
         self._inotify.start()
         return WatchState(len(self._watches), self._partial)
+
+    def follow(self, folders: frozenset[str]) -> None:
+        """Watch folders of imported files, as far as they are not watched already."""
+        if self._inotify is None:
+            return
+        before, self._followed = self._followed, folders - frozenset(self._plan.shallow)
+        watches = tuple(self._watches.items())
+        for wd, (folder, root) in watches:
+            # What was followed may have become part of a tree that is watched: then it stays.
+            if not root and folder in before and folder not in self._followed:
+                del self._watches[wd]
+                self._inotify.remove_callbacks([(wd, _ID)])
+        for folder in sorted(self._followed - {folder for _, (folder, _) in watches}):
+            if not self._add(folder, ""):
+                return
 
     def stop(self) -> None:
         """Close the inotify instance and wait for its thread."""
@@ -113,6 +129,6 @@ class InotifyBackend:
                 return True
             self._partial = f"the system gives no more file watches ({error.strerror})"
             return False
-        if wd != -1:
+        if wd != -1 and (root or wd not in self._watches):
             self._watches[wd] = folder, root
         return True

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from watchdog.events import FileSystemEvent, FileSystemEventHandler
 from watchdog.observers import Observer
+from watchdog.observers.api import ObservedWatch
 
+from chatls_core.instructions import pathtext
 from chatls_core.instructions.watch import WatchState
 
 if TYPE_CHECKING:
     from chatls_core.instructions.watch import WatchPlan
+
+log = logging.getLogger(__name__)
+
+MOST_FOLLOWED = 200
+"""Folders of imported files outside the watched trees: each costs the system a handle."""
 
 
 class ObserverBackend(FileSystemEventHandler):
@@ -22,6 +31,7 @@ class ObserverBackend(FileSystemEventHandler):
         self._plan = plan
         self._seen = seen
         self._observer = Observer()
+        self._followed: dict[str, ObservedWatch] = {}
 
     def start(self) -> WatchState:
         """Watch everything in the plan that can be watched."""
@@ -39,6 +49,24 @@ class ObserverBackend(FileSystemEventHandler):
         except OSError as error:
             return WatchState(0, f"the system gives no more file watches ({error.strerror})")
         return WatchState(watched, partial)
+
+    def follow(self, folders: frozenset[str]) -> None:
+        """Watch folders of imported files that lie in no watched tree."""
+        wanted = {
+            folder
+            for folder in folders
+            if folder not in self._plan.shallow
+            and not any(pathtext.is_within(folder, deep) for deep in self._plan.deep)
+        }
+        for folder in tuple(self._followed):
+            if folder not in wanted:
+                with contextlib.suppress(KeyError):
+                    self._observer.unschedule(self._followed.pop(folder))
+        for folder in sorted(wanted - self._followed.keys())[: MOST_FOLLOWED - len(self._followed)]:
+            try:
+                self._followed[folder] = self._observer.schedule(self, folder, recursive=False)
+            except OSError as error:
+                log.debug("%s cannot be watched: %s", folder, error)
 
     def stop(self) -> None:
         """Stop the observer and wait for its threads."""

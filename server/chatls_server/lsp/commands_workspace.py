@@ -19,6 +19,7 @@ from chatls_server.lsp.protocol.base import Nothing
 from chatls_server.lsp.protocol.commands import CommandResult
 from chatls_server.lsp.registry import command
 from chatls_server.lsp.results import to_json
+from chatls_server.lsp.watching import announce
 
 if TYPE_CHECKING:
     from chatls_server.lsp.server import ChatServer
@@ -29,8 +30,9 @@ async def instructions_show(server: ChatServer, a: args.OptionalUriArgs) -> Comm
     """Which files, imports and rules apply to a document, in order."""
     instructions = (await server.agent()).services.instructions
     path = path_of(a.uri) if a.uri else None
-    await asyncio.to_thread(instructions.refresh)
+    announce(server, await asyncio.to_thread(instructions.refresh))
     report = await asyncio.to_thread(instructions.show, path)
+    server.eyes.watch.follow_soon()
     return CommandResult(markdown=report.markdown, data=report.data())
 
 
@@ -39,6 +41,7 @@ async def instructions_reload(server: ChatServer, _: Nothing) -> CommandResult:
     """Read every instruction file again."""
     instructions = (await server.agent()).services.instructions
     changes = await asyncio.to_thread(instructions.refresh)
+    announce(server, changes)
     paths = [*changes.added, *changes.changed, *changes.removed]
     text = "\n".join(f"- {path}" for path in paths) or "Nothing changed."
     return CommandResult(

@@ -16,11 +16,11 @@ from lsprotocol import types
 
 from chatls_server.lsp.code_actions import actions_for
 from chatls_server.lsp.documents import OpenDocument
+from chatls_server.lsp.instruction_watching import InstructionWatch
 from chatls_server.lsp.protocol.base import BadParams
 
 if TYPE_CHECKING:
     from chatls_core.instructions import Instructions
-    from chatls_core.instructions.watch import InstructionWatcher
     from chatls_server.lsp.server import ChatServer
 
 logger = logging.getLogger(__name__)
@@ -38,7 +38,7 @@ class Eyes:
         self._server = server
         self._instructions: Instructions | None = None
         self._made_for: object = None
-        self._watcher: InstructionWatcher | None = None
+        self.watch = InstructionWatch(server, self.changed)
         self._timers: dict[str, asyncio.TimerHandle] = {}
 
     def handlers(self) -> dict[str, Callable[[Any], Any]]:
@@ -85,54 +85,22 @@ class Eyes:
         return server.roots, server.trusted, server.settings.instructions
 
     async def start(self) -> None:
-        """Watch instruction files: by the editor where it can, else by ourselves; the global folder always so."""
-        server = self._server
-        instructions = await asyncio.to_thread(self.instructions)
-        by_editor = False
-        if server.features.watched_files:
-            watchers = [{"globPattern": glob} for glob in instructions.watch_globs()]
-            by_editor = await server.register_capability(
-                types.WORKSPACE_DID_CHANGE_WATCHED_FILES, {"watchers": watchers}
-            )
-        await self._watch(instructions, workspace=not by_editor)
+        """Watch instruction files from now on."""
+        await self.watch.start(await asyncio.to_thread(self.instructions))
 
     async def reopened(self) -> None:
         """Folders, trust or settings may have changed: where they did, everything is read anew."""
         if self._instructions is None or self._made_for == self._conditions():
             return
         self._instructions = None
-        if self._watcher is not None:
-            watcher, self._watcher = self._watcher, None
-            await asyncio.to_thread(watcher.stop)
-            await self._watch(
-                await asyncio.to_thread(self.instructions), workspace=not self._server.features.watched_files
-            )
+        await self.watch.restart(await asyncio.to_thread(self.instructions))
         self._look_again()
 
     async def stop(self) -> None:
         """Stop watching."""
         for timer in self._timers.values():
             timer.cancel()
-        if self._watcher is not None:
-            await asyncio.to_thread(self._watcher.stop)
-
-    async def _watch(self, instructions: Instructions, *, workspace: bool) -> None:
-        from chatls_core.instructions.watch import InstructionWatcher
-
-        loop = asyncio.get_running_loop()
-
-        def changed(paths: tuple[Path, ...]) -> None:
-            loop.call_soon_threadsafe(self._server.protocol.in_background, self.changed(paths), "instruction files")
-
-        def begin() -> InstructionWatcher:
-            watcher = InstructionWatcher(instructions, changed, workspace=workspace)
-            watcher.start()
-            return watcher
-
-        try:
-            self._watcher = await asyncio.to_thread(begin)
-        except OSError as error:
-            logger.warning("Instruction files are not watched, only checked at every turn: %s", error)
+        await self.watch.stop()
 
     async def changed(self, paths: Sequence[Path]) -> None:
         """Instruction files were saved, made or removed, by whomever."""
@@ -141,13 +109,18 @@ class Eyes:
             self._instructions.inspector.forget_files()
         self._look_again()
         await self._server.run_hooks("instruction_files_changed", tuple(paths))
+        self.watch.follow_soon()
 
     def _files_changed(self, params: Any) -> Any:
         events = params.get("changes") if isinstance(params, Mapping) else None
         if not isinstance(events, list):
             raise BadParams(f"{types.WORKSPACE_DID_CHANGE_WATCHED_FILES}: changes: a list was expected")
         paths = self._server.files_changed([str(event.get("uri", "")) for event in events if isinstance(event, dict)])
-        return self.changed(paths) if paths else None
+        return self._files_told(paths) if paths else None
+
+    async def _files_told(self, paths: Sequence[Path]) -> None:
+        if await self.watch.worth_a_look(paths):
+            await self.changed(paths)
 
     # --- findings --------------------------------------------------------------------------------------------------
 
@@ -167,8 +140,8 @@ class Eyes:
         return self._saved(document.path)
 
     async def _saved(self, path: Path) -> None:
-        instructions = await asyncio.to_thread(self.instructions)
-        if await asyncio.to_thread(instructions.is_instruction_file, path):
+        await asyncio.to_thread(self.instructions)
+        if await asyncio.to_thread(self.watch.concerns, path):
             await self.changed([path])
 
     def document_closed(self, document: OpenDocument) -> None:

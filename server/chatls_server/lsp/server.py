@@ -162,17 +162,30 @@ class ChatServer(LanguageServer):
         """Send a request; see :meth:`ChatProtocol.ask_client`."""
         return await self.protocol.ask_client(method, payload, timeout_seconds=timeout_seconds)
 
-    async def register_capability(self, method: str, options: Mapping[str, object]) -> bool:
-        """Register one capability: one per request, because some clients fail a whole list for one unknown entry."""
-        registration = {"id": f"chatls-{uuid.uuid4()}", "method": method, "registerOptions": options}
+    async def register_capability(self, method: str, options: Mapping[str, object]) -> str:
+        """Register one capability; its id, "" when the editor would not.
+
+        One per request, because some clients fail a whole list for one unknown entry.
+        """
+        name = f"chatls-{uuid.uuid4()}"
+        registration = {"id": name, "method": method, "registerOptions": options}
         try:
             await self.ask_client(
                 types.CLIENT_REGISTER_CAPABILITY, {"registrations": [registration]}, timeout_seconds=10
             )
         except (errors.ClientError, TimeoutError) as error:
             logger.warning("The editor did not register %s: %s", method, error)
-            return False
-        return True
+            return ""
+        return name
+
+    async def unregister_capability(self, name: str, method: str) -> None:
+        """Take back what :meth:`register_capability` registered under ``name``."""
+        one = {"id": name, "method": method}
+        try:
+            # The misspelling is the protocol's own (LSP 3.17, UnregistrationParams).
+            await self.ask_client(types.CLIENT_UNREGISTER_CAPABILITY, {"unregisterations": [one]}, timeout_seconds=10)
+        except (errors.ClientError, TimeoutError) as error:
+            logger.warning("The editor did not unregister %s: %s", method, error)
 
     def show_message(self, level: core.NoticeLevel, text: str) -> None:
         """Show one sentence in the editor. Any thread."""

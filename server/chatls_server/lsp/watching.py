@@ -30,6 +30,7 @@ async def prepare(server: ChatServer, agent: Agent) -> None:
     agent.services.memory.subscribe(changed)
     agent.services.instructions_changed = lambda changes: announce(server, changes)
     agent.on_state(lambda: send_status(server, agent))
+    agent.on_state(server.eyes.watch.follow_soon)
     await agent.ready()
     send_status(server, agent)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from chatls_core.instructions.watch import InstructionWatcher
+from chatls_core.instructions.watch import InstructionWatcher, watch_plan
 
 from .conftest import Tree
 
@@ -188,3 +188,65 @@ def test_system_without_any_watch_left_is_survived(tree: Tree, listener: Listene
     assert state.folders == 0
     assert "no more file watches" in state.partial
     watcher.stop()
+
+
+def test_folders_of_imports_are_watched_beyond_the_plan_as_long_as_they_are_imported(
+    tree: Tree, listener: Listener, watchers: list[InstructionWatcher]
+) -> None:
+    tree.write("repo/.gitignore", "build/\n")
+    tree.write("repo/AGENTS.md", "@build/one/a.md\n@build/two/b.md")
+    one, two = tree.write("repo/build/one/a.md", "a"), tree.write("repo/build/two/b.md", "b")
+    tree.open().stable()
+    watchers.append(watcher := InstructionWatcher(tree.loaded, listener, settle_seconds=0))
+    watcher.start()
+
+    watcher.follow(tree.loaded.rests_on(), workspace=True)
+    one.write_text("new")
+    assert listener.hears_of(one)
+
+    watcher.follow([str(two), str(tree.root / "AGENTS.md")], workspace=True)
+    listener.seen.clear()
+    one.write_text("newer")
+    two.write_text("new")
+    agents = tree.write("repo/AGENTS.md", "the tree itself stays watched")
+    assert listener.hears_of(two, agents)
+    assert listener.seen == {two, agents}
+
+
+def test_followed_folders_count_among_those_that_may_be_watched(
+    tree: Tree, listener: Listener, watchers: list[InstructionWatcher]
+) -> None:
+    paths = [tree.write(f"repo/node_modules/{number}/a.md", "") for number in range(20)]
+    tree.write("repo/AGENTS.md", "".join(f"@node_modules/{number}/a.md\n" for number in range(20)))
+    tree.open().stable()
+    watchers.append(watcher := InstructionWatcher(tree.loaded, listener, settle_seconds=0, most_folders=10))
+    watched = watcher.start().folders
+    watcher.follow(map(str, paths), workspace=True)
+
+    for path in paths:
+        path.write_text("new")
+    agents = tree.write("repo/AGENTS.md", "last of all")
+
+    assert listener.hears_of(agents)
+    assert len(listener.seen) == 10 - watched + 1
+
+
+def test_where_whole_trees_are_watched_imports_from_elsewhere_are_too(tree: Tree, listener: Listener) -> None:
+    from chatls_core.instructions.watch_observer import ObserverBackend
+
+    outside = tree.write("shared/docs/a.md", "a")
+    tree.open()
+    backend = ObserverBackend(
+        watch_plan(tree.loaded, workspace=True),
+        lambda paths: listener(tuple(p for p in map(Path, paths) if p.is_file())),
+    )
+    backend.start()
+    try:
+        backend.follow(frozenset({str(outside.parent), str(tree.root / "src")}))
+        outside.write_text("b")
+        assert listener.hears_of(outside)
+        backend.follow(frozenset())
+        inside = tree.write("repo/AGENTS.md", "text")
+        assert listener.hears_of(inside)
+    finally:
+        backend.stop()
