@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import secrets
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -23,6 +24,7 @@ from chatls_core.memory.profile import ProfileBook
 from chatls_core.memory.removal import Removal
 from chatls_core.memory.retrieval import Retriever, Snapshot
 from chatls_core.memory.stores import Stores
+from chatls_core.memory.together import Together, united
 from chatls_core.memory.views import (
     AutoRecall,
     Compaction,
@@ -45,11 +47,11 @@ from chatls_core.memory.views import (
     Transfer,
     Undone,
 )
-from chatls_core.store import REAL, Clock, FileSystem, atomic_write_bytes, codec_for
+from chatls_core.store import REAL, Clock, FileSystem, StoreReadOnlyError, atomic_write_bytes, codec_for
 
 if TYPE_CHECKING:
     from chatls_core.memory.graph import Net
-    from chatls_core.memory.records import Details, Fact
+    from chatls_core.memory.records import Details, Fact, Profile
 
 logger = logging.getLogger(__name__)
 
@@ -96,6 +98,7 @@ class Memory:
         self._removal = Removal(self.stores, self._facts, self._profile, clock, tokens)
         self._neighbours = neighbours
         self._guard = threading.RLock()
+        self._together = Together()
         self._subscribers: list[Callable[[MemoryChange], None]] = []
         self._seen: tuple[object, ...] = ()
         self._snapshot: Snapshot | None = None
@@ -275,12 +278,18 @@ class Memory:
 
     def record_project(self, fields: Mapping[str, str], *, source: Source) -> str:
         """Add to what is known of a project (keys: spec/memory.md §6.2); returns its name, empty without one."""
+        known = {p.name for p in self._learning.projects()}
         result = self._learning.note_project(fields, time=source.time or self.clock())
         if result is None:
             return ""
         name, changed = result
         if changed:
-            self._tell(MemoryChange(changed=(f"project:{name}",), background=source.kind == "extraction"))
+            ids, background = (f"project:{name}",), source.kind == "extraction"
+            self._tell(
+                MemoryChange(changed=ids, background=background)
+                if name in known
+                else MemoryChange(added=ids, background=background)
+            )
         return name
 
     def record_use(
@@ -506,8 +515,32 @@ class Memory:
 
         return stop
 
+    @contextlib.contextmanager
+    def together(self) -> Iterator[None]:
+        """Tell what this thread adds meanwhile as one change, with a token that takes all of it back."""
+        if self._together.is_open:
+            yield
+            return
+        before = self._profile.read()
+        changes: list[MemoryChange] = []
+        try:
+            with self._together.held(changes):
+                yield
+        except Exception:  # what was written before the fault is told all the same
+            self._tell_as_one(changes, before)
+            raise
+        self._tell_as_one(changes, before)
+
+    def _tell_as_one(self, changes: Sequence[MemoryChange], before: Profile) -> None:
+        change, token = united(changes), ""
+        try:
+            token = self._removal.remember_additions(change.added, before) if change else ""
+        except (OSError, StoreReadOnlyError) as error:
+            logger.warning("What was learned cannot be undone in one step: %s", error)
+        self._tell(replace(change, undo_token=token))
+
     def _tell(self, change: MemoryChange) -> None:
-        if not change:
+        if not change or self._together.take(change):
             return
         with self._guard:
             subscribers = tuple(self._subscribers)

@@ -15,6 +15,7 @@ from chatls_core.memory.views import ProfileField, ProfileView, Source
 from chatls_core.store import Clock
 from chatls_core.text.redaction import redact
 
+_VALUES = (*SCALARS, *LISTS, "milestones", "stances", "environment", "preferences")
 STALE_DAYS = 120
 LIST_TOMBSTONE_DAYS = 30
 
@@ -332,6 +333,13 @@ def heal(profile: Profile, tombstones: Mapping[str, Mapping[str, datetime]], now
     return profile.model_copy(update=changes)
 
 
+def _keys(field: str, value: Any) -> set[str]:
+    """What the entries of a list or map are tombstoned by."""
+    if field in LISTS:
+        return {text.stem(i) for i in value}
+    return {text.fold(k) for k in value} if isinstance(value, dict) else set()
+
+
 class ProfileBook:
     """The user's profile on disk. Thread-safe."""
 
@@ -411,6 +419,41 @@ class ProfileBook:
             return disk.model_copy(update={**changes, "last_updated": max(now, disk.last_updated)}), None
 
         self._stores.profile.update(change)
+
+    def difference(self, before: Profile) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The fields that differ between ``before`` and now, as JSON trees: earlier values and present ones."""
+        now = self.read()
+        fields = {f for f in _VALUES if getattr(before, f) != getattr(now, f)}
+        return before.model_dump(mode="json", include=fields), now.model_dump(mode="json", include=fields)
+
+    def put_back(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[str, ...]:
+        """Give fields their values of ``before`` where they still have those of ``after``; returns which."""
+        now = self._clock()
+        old, new = Profile.model_validate(dict(before)), Profile.model_validate(dict(after))
+
+        def change(disk: Profile) -> tuple[Profile, tuple[str, ...]]:
+            side = self._stores.side.read()
+            healed = heal(disk, side.list_tombstones, now)
+            fields = [f for f in _VALUES if f in before and getattr(healed, f) == getattr(new, f)]
+            stones = {k: dict(v) for k, v in side.list_tombstones.items()}
+            meta = dict(disk.field_meta)
+            for field in fields:
+                kept, gone = _keys(field, getattr(old, field)), _keys(field, getattr(new, field))
+                if field in (*LISTS, "environment", "preferences"):
+                    marks = stones.setdefault(field, {})
+                    marks.update(dict.fromkeys(gone - kept, now))
+                    for key in kept:
+                        marks.pop(key, None)
+                if field != "preferences":
+                    meta[field] = meta.get(field, FieldMeta()).model_copy(update={"updated_at": now})
+            if not fields:
+                return disk, ()
+            self._keep_tombstones(side, stones)
+            values = {f: getattr(old, f) for f in fields}
+            update = {**values, "field_meta": meta, "last_updated": max(now, disk.last_updated)}
+            return disk.model_copy(update=update), tuple(fields)
+
+        return self._stores.profile.update(change)
 
     def _keep_tombstones(self, side: SideFile, tombstones: Mapping[str, Mapping[str, datetime]]) -> None:
         if tombstones != side.list_tombstones:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from chatls_core.memory import merges
 from chatls_core.memory.facts import FactBook
 from chatls_core.memory.profile import ProfileBook
 from chatls_core.memory.profile_text import fold
-from chatls_core.memory.records import Details, Episode, Fact, HistoryEntry, Project, Topic, UndoEntry
+from chatls_core.memory.records import Details, Episode, Fact, HistoryEntry, Profile, Project, Topic, UndoEntry
 from chatls_core.memory.retrieval import past_id
 from chatls_core.memory.stores import Stores
 from chatls_core.memory.views import Forgotten, ForgottenItem, Undone
@@ -19,6 +19,8 @@ from chatls_core.store import Clock
 
 UNDO_DAYS = 30
 UNDO_ENTRIES = 50
+"""Kept per kind of operation: learning all day long must not push out what the user forgot."""
+
 _SUBSTRING_FROM = 4
 """Shorter texts match whole words only: forgetting "go" must leave "Django" alone."""
 
@@ -38,6 +40,21 @@ def part_matcher(match: str) -> Callable[[str], bool]:
     if len(wanted) < _SUBSTRING_FROM:
         return lambda _: False
     return lambda text: wanted in " ".join(fold(text).split())
+
+
+def _kind_of(item_id: str) -> str:
+    """The kind an id of :class:`MemoryChange` belongs to."""
+    if item_id.startswith("ep_"):
+        return "episode"
+    return "topic" if item_id.startswith("topic:") else "project" if item_id.startswith("project:") else "fact"
+
+
+def _kept(entries: Sequence[UndoEntry], limit: datetime, action: str) -> list[UndoEntry]:
+    """Entries young enough, with room for one more of ``action``."""
+    young = [e for e in entries if e.time >= limit]
+    same = [e for e in young if e.action == action]
+    crowded = {e.token for e in same[: max(0, len(same) - UNDO_ENTRIES + 1)]}
+    return [e for e in young if e.token not in crowded]
 
 
 class Removal:
@@ -182,9 +199,49 @@ class Removal:
         entry = next((e for e in self._stores.undo.read().entries if e.token == token and not e.used), None)
         if entry is None:
             return Undone(token, (), ())
-        restored = self._restore(entry.restore)
+        back, removed = self._take_back(entry)
+        restored = (*self._restore(entry.restore), *back)
         self._stores.undo.update(claim)
-        return Undone(token, tuple(restored), (), entry.action)
+        return Undone(token, restored, removed, entry.action)
+
+    def remember_additions(self, added: Sequence[str], before: Profile) -> str:
+        """Note what several writes added, and the profile ``before`` them; returns the token that takes it back.
+
+        Empty when there is nothing to take back.
+        """
+        past, present = self._profile.difference(before)
+        if not (added or past):
+            return ""
+        token = self._tokens()
+        restore = {"profile_before": [past], "profile_after": [present]} if past else {}
+        entry = UndoEntry(token=token, time=self._clock(), action="learn", restore=restore, added=tuple(added))
+        self._record(entry)
+        return token
+
+    def _take_back(self, entry: UndoEntry) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Remove what ``entry`` added; a fact's former values hold again, profile fields get theirs back.
+
+        Returns what came back and what went.
+        """
+        back: list[str] = []
+        gone: list[str] = []
+        others: list[ForgottenItem] = []
+        for item in entry.added:
+            kind = _kind_of(item)
+            if kind == "fact":
+                undone = self._undo_add(f"add-{item}")
+                back += undone.restored
+                gone += undone.removed
+            else:
+                others.append(ForgottenItem(kind, item, ""))
+        if others:
+            self._remove(others)
+            gone += [i.id for i in others]
+        for past, present in zip(
+            entry.restore.get("profile_before", ()), entry.restore.get("profile_after", ()), strict=False
+        ):
+            gone += [f"profile:{field}" for field in self._profile.put_back(past, present)]
+        return tuple(back), tuple(gone)
 
     def _undo_add(self, token: str) -> Undone:
         """Take a remembered fact away again and let the values it replaced hold as before."""
@@ -276,9 +333,7 @@ class Removal:
         limit = self._clock() - timedelta(days=UNDO_DAYS)
         self._stores.undo.update(
             lambda f: (
-                f.model_copy(
-                    update={"entries": (*[e for e in f.entries if e.time >= limit][-(UNDO_ENTRIES - 1) :], entry)}
-                ),
+                f.model_copy(update={"entries": (*_kept(f.entries, limit, entry.action), entry)}),
                 None,
             )
         )

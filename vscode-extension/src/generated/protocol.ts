@@ -286,12 +286,13 @@ export interface LocationWire {
   range?: Range;
 }
 
-/** Memory was written to. */
+/** Memory was written to. Ids of facts, episodes (`ep_…`), `topic:…`, `project:…`, `profile:…`. */
 export interface MemoryChanged {
   added?: string[];
   changed?: string[];
   removed?: string[];
   undoToken?: string;
+  background?: boolean;
 }
 
 /** Change an item's text or category. */

@@ -305,7 +305,8 @@ class Learner:
             self._ensure_mark(answer)
             self._queue.remove(answer.files)
         ask = self._settings().review == "ask"
-        run.tally += store(self._memory, self._review, learned, segment, ask=ask, again=again, now=self._clock())
+        with self._memory.together():
+            run.tally += store(self._memory, self._review, learned, segment, ask=ask, again=again, now=self._clock())
         self._queue.remove_answer(path)
         run.messages += len(segment.lines)
 
@@ -361,11 +362,12 @@ class Learner:
         """Remember waiting items. One that is refused stays out and is logged. Raises :class:`OSError`."""
         known = {i.id: i for i in self._review.items()}
         taken = [known[i] for i in dict.fromkeys(ids) if i in known]
-        for item in taken:
-            try:
-                keep(self._memory, item, again=True)
-            except ValueError as error:
-                logger.warning("Not remembered (%s): %s", item.kind, error)
+        with self._memory.together():
+            for item in taken:
+                try:
+                    keep(self._memory, item, again=True)
+                except ValueError as error:
+                    logger.warning("Not remembered (%s): %s", item.kind, error)
         self._review.settle([i.id for i in taken], self._clock())
         return Settled("Remembered", tuple(map(shown, taken)), tuple(i for i in ids if i not in known))
 

@@ -160,12 +160,16 @@ class InstructionsChanged(Wire):
 
 
 class MemoryChanged(Wire):
-    """Memory was written to."""
+    """Memory was written to. Ids of facts, episodes (``ep_…``), ``topic:…``, ``project:…``, ``profile:…``.
+
+    ``background``: learned or tidied unasked; ``undoToken`` takes back all that was added.
+    """
 
     added: list[str] = Field(default_factory=list)
     changed: list[str] = Field(default_factory=list)
     removed: list[str] = Field(default_factory=list)
     undo_token: str | None = None
+    background: bool = False
 
 
 class Status(Wire):

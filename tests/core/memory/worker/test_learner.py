@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from chatls_core.llm.events import ModelError
 from chatls_core.llm.messages import Message, ModelRequest, TextPart, ToolResultPart
 from chatls_core.llm.model import ModelInfo
+from chatls_core.memory import MemoryChange, Source
 from chatls_core.memory.worker import Segment
 from tests.core.memory.worker.rig import Rig, asked, outage
 from tests.fakes.file_system import Crash, FailingFileSystem, full_disk
@@ -433,3 +434,72 @@ async def test_each_message_is_learned_once_or_still_queued(
         rig.clock.advance(minutes=30)
         assert (await rig.learner.run_once(drain=True)).messages
     assert learned == Counter(f"word{n}" for n in range(said))
+
+
+CORRECTED = """\
+## LONGTERM
+- [project] The billing service is written in Go
+- [gotcha] Port 7001 is taken by the metrics agent
+## PROFILE_UPDATE
+company=Initech
+skills=Go
+## TOPICS
+ports: which port is whose
+## PROJECTS
+project_name=ledger
+## EPISODES
+- Rewrote billing in Go :: works :: main.go
+"""
+
+
+async def test_what_a_run_learned_is_told_once_and_taken_back_at_once(tmp_path: Path) -> None:
+    rig = Rig(tmp_path, lambda _: FACT)
+    rig.offer(*TALK)
+    await rig.learner.run_once()
+    before = everything(rig)
+    told: list[MemoryChange] = []
+    rig.memory.subscribe(told.append)
+    rig.clock.advance(hours=1)
+    rig.model.script = lambda _: CORRECTED
+    rig.offer("billing is in Go now", "rewrote it in main.go", "I moved to Initech", "noted")
+    await rig.learner.run_once()
+    assert len(told) == 1 and told[0].background and told[0].undo_token
+    kinds = Counter(i.split(":")[0].split("_")[0] if ":" in i or i.startswith("ep_") else "fact" for i in told[0].added)
+    assert kinds == {"fact": 2, "ep": 1, "topic": 1, "project": 1}
+    assert everything(rig) != before
+    rig.restart()
+    undone = rig.memory.undo(told[0].undo_token)
+    assert everything(rig) == before
+    assert undone.removed and undone.restored
+    assert not rig.memory.undo(told[0].undo_token).removed
+
+
+async def test_taking_back_leaves_alone_what_the_user_changed_since(tmp_path: Path) -> None:
+    rig = Rig(tmp_path, lambda _: CORRECTED)
+    told: list[MemoryChange] = []
+    rig.memory.subscribe(told.append)
+    rig.offer("billing is in Go now", "rewrote it in main.go", "I moved to Initech", "noted")
+    await rig.learner.run_once()
+    rig.memory.profile({"company": "Umbrella"})
+    rig.memory.undo(told[0].undo_token)
+    assert {f.key: f.value for f in rig.memory.profile().fields} == {"company": "Umbrella"}
+
+
+async def test_learning_all_day_does_not_push_out_what_was_forgotten(tmp_path: Path) -> None:
+    rig = Rig(tmp_path)
+    rig.memory.remember("The moon base has three domes", source=Source("user"))
+    token = rig.memory.forget("moon base").undo_token
+    for number in range(60):
+        with rig.memory.together():
+            rig.memory.remember(f"Service number{number} listens on its own port", source=Source("extraction"))
+    assert rig.memory.undo(token).restored
+
+
+def everything(rig: Rig) -> tuple[object, ...]:
+    return (
+        sorted(rig.facts),
+        sorted(e.summary for e in rig.memory.timeline().episodes),
+        sorted(t.name for t in rig.memory.topics().topics),
+        sorted(p.name for p in rig.memory.projects().projects),
+        sorted((f.key, f.value) for f in rig.memory.profile().fields),
+    )
