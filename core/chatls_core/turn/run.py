@@ -33,24 +33,30 @@ from chatls_core.llm.messages import (
     ToolResultPart,
 )
 from chatls_core.llm.model import Model
+from chatls_core.prompt import cache_lifetime, cache_telemetry
 from chatls_core.prompt.compaction import CARRIES_KEY
 from chatls_core.prompt.request import breakpoints, prompt_chars
-from chatls_core.prompt.window import history_start
+from chatls_core.prompt.window import START_KEY, history_start
 from chatls_core.sessions.conversation import Conversation, SessionError
 from chatls_core.tools.base import ToolSet
 from chatls_core.tools.edit_journal import RecordedFile
+from chatls_core.turn import budget
 from chatls_core.turn.calls import CallRunner
 from chatls_core.turn.compacting import fit
 from chatls_core.turn.exchange import ChatResult
-from chatls_core.turn.ledger import known_cost, record, spent
+from chatls_core.turn.execute_blocks import execute_calls
+from chatls_core.turn.ledger import record
 from chatls_core.turn.live import LiveSession, Turn
 from chatls_core.turn.preparation import Preparation
 from chatls_core.turn.services import Services
+from chatls_core.turn.spending import TURN
 
 log = logging.getLogger(__name__)
 
 STALL_TURNS = 3
 MAX_OVERFLOWS = 3
+CHECKPOINT_SECONDS = 0.05
+"""From the first word of an answer to the beginning of its checkpoint."""
 
 
 ToolFactory = Callable[[str], ToolSet]
@@ -87,6 +93,7 @@ class TurnRun:
         self._call_ids: dict[str, int] = {}
         self._before_turn = session.conversation
         self._checkpointing: asyncio.Task[None] | None = None
+        self._soon = False
         self._prepare = Preparation(services, session, turn.request, turn.host, turn.emit)
 
     async def run(self) -> ChatResult:
@@ -108,6 +115,7 @@ class TurnRun:
         try:
             model = self._select()
             self._turn.emit(Started(self._turn.request.text, self._turn.request.mode, model.provider, model.model))
+            await self._check_budget()
             await self._open(model)
             stop = await self._steps(model)
         except BaseException:
@@ -124,6 +132,7 @@ class TurnRun:
             raise
         finally:
             await asyncio.shield(self._checkpoint())
+            await asyncio.shield(asyncio.to_thread(self._services.spending.flush))
         await self._prepare.reinforce("".join(self._answer))
         return ChatResult(
             self._session.conversation.id,
@@ -142,6 +151,12 @@ class TurnRun:
         if self._checkpointing is None:
             self._checkpointing = asyncio.create_task(self._write_checkpoint(self._before_turn))
         return self._checkpointing
+
+    def _checkpoint_soon(self) -> None:
+        """Begin the checkpoint in a moment: its thread must not hold up the first words on their way out."""
+        if not self._soon:
+            self._soon = True
+            asyncio.get_running_loop().call_later(CHECKPOINT_SECONDS, self._checkpoint)
 
     async def _write_checkpoint(self, conversation: Conversation) -> None:
         if not conversation.messages:
@@ -175,18 +190,29 @@ class TurnRun:
         request = self._turn.request
         if not only_look:
             await self._fit(model, coming_chars=len(request.text))
-        await self._prepare.system(model)
-        self._take_tools()
+        lapsed = cache_lifetime.lapsed(self._conversation, self._services.clock())
+        if lapsed:
+            self._conversation.forget_prefix()
+        await self._system(model, cache_telemetry.LAPSED if lapsed else "rebuilt")
         known = dict(self._conversation.carried)
         self._append_context(await self._prepare.turn_context(), known)
         self._append("user", (*request.images, TextPart(request.text)), "text")
+
+    async def _system(self, model: Model, why: str) -> None:
+        """The system text and the tools that go with it; remembers that the prefix was written anew, and ``why``."""
+        before = self._conversation.system
+        await self._prepare.system(model)
+        if self._conversation.system is not before:
+            self._conversation.state[cache_telemetry.REBUILT_KEY] = why
+        self._take_tools()
 
     async def _steps(self, model: Model) -> StopReason:
         fingerprints: list[str] = []
         overflows = 0
         limit = self._services.settings.agent.max_turns
-        for _ in range(limit):
-            self._check_budget()
+        for step in range(limit):
+            if step:
+                await self._check_budget()
             if await self._fit(model, overflows=overflows):
                 await self._rebuild(model)
             try:
@@ -210,6 +236,7 @@ class TurnRun:
             await self._journal_edits()
             self._take_steering()
             await save_or_tell(self._services, self._session, self._turn)
+            await asyncio.to_thread(self._services.spending.flush)
         self._turn.emit(Notice("warning", f"Stopped after {limit} steps. Say “continue” to go on."))
         return "max_turns"
 
@@ -228,8 +255,7 @@ class TurnRun:
 
     async def _rebuild(self, model: Model) -> None:
         """After a compaction in mid-turn: a fresh system text, and again what applies to the files at hand."""
-        await self._prepare.system(model)
-        self._take_tools()
+        await self._system(model, "rebuilt")
         known = dict(self._conversation.carried)
         self._append_context(await self._prepare.after_tools(again=True), known)
 
@@ -250,7 +276,10 @@ class TurnRun:
     def _request(self, model: Model, overflows: int) -> ModelRequest:
         offered = self._tools.definitions() if model.info.tools else ()
         ratio = self._services.curation.ratio.ratio(model.provider, model.model)
+        before = self._conversation.state.get(START_KEY)
         start = history_start(self._conversation, model, offered, self._turn.emit, overflows, ratio)
+        if self._conversation.state.get(START_KEY) != before:
+            self._conversation.state[cache_telemetry.REBUILT_KEY] = "window"
         messages = tuple(self._conversation.messages[start:])
         return ModelRequest(
             messages=messages,
@@ -258,25 +287,14 @@ class TurnRun:
             tools=offered,
             breakpoints=breakpoints(messages),
             cache_key=self._conversation.id,
+            cache_ttl=cache_lifetime.settled(
+                self._conversation, model, self._services.settings, self._turn.request.mode
+            ),
             effort=self._services.settings.effort,
         )
 
-    def _check_budget(self) -> None:
-        budget = self._services.settings.budget
-        if budget.session_usd is None:
-            return
-        cost = known_cost(spent(self._conversation))
-        if cost >= budget.session_usd and budget.hard_stop:
-            raise ModelError(
-                "budget",
-                f"This conversation has cost ${cost:.2f}; its budget is ${budget.session_usd:.2f}.",
-                hint="Raise chatls.budget.sessionUsd, or begin a new session.",
-            )
-        if cost >= budget.session_usd * budget.warning_share and not self._conversation.state.get("budget_warned"):
-            self._conversation.state["budget_warned"] = True
-            self._turn.emit(
-                Notice("warning", f"${cost:.2f} of this conversation's budget of ${budget.session_usd:.2f} are spent.")
-            )
+    async def _check_budget(self) -> None:
+        await budget.check(self._services, self._conversation, self._turn.emit)
 
     async def _stream(self, model: Model, request: ModelRequest) -> tuple[tuple[ToolCallPart, ...], ModelStop]:
         emit = self._turn.emit
@@ -291,7 +309,7 @@ class TurnRun:
                     _extend_text(parts, text)
                     self._answer.append(text)
                     emit(Text(text))
-                    self._checkpoint()
+                    self._checkpoint_soon()
                 case ReasoningDelta(text):
                     self._progressed = True
                     emit(Reasoning(text))
@@ -312,8 +330,13 @@ class TurnRun:
                     pass  # the start and growth of a call's arguments are not shown
         self._usage = self._usage + usage
         record(self._conversation, usage)
+        services = self._services
+        services.spending.add(usage, TURN, self._conversation.id)
+        alert = cache_telemetry.observe(self._conversation, request, usage, model, services.settings, services.clock())
+        if alert:
+            emit(Notice("warning", alert))
         chars = prompt_chars(request)
-        self._services.curation.ratio.learn(
+        services.curation.ratio.learn(
             usage.provider or model.provider, usage.model or model.model, chars, usage.prompt_tokens
         )
         if (
@@ -325,10 +348,17 @@ class TurnRun:
             self._answer.append("\n\n")
         self._partial = []
         self._progressed = True
+        parts += self._execute_blocks(parts, stop)
         calls = tuple(p for p in parts if isinstance(p, ToolCallPart))
         if parts:
             self._append("assistant", tuple(parts), "text")
         return calls, stop
+
+    def _execute_blocks(self, parts: Sequence[Part], stop: ModelStop) -> tuple[ToolCallPart, ...]:
+        if stop == "refused" or "run_command" not in self._tools.names():
+            return ()
+        text = "".join(p.text for p in parts if isinstance(p, TextPart))
+        return execute_calls(text, self._turn.request.mode, self._services.new_id)
 
     def _unique(self, call: ToolCallPart) -> ToolCallPart:
         """Some services number calls anew in every answer; results and dialogs need ids that are unique in a turn."""
