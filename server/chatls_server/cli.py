@@ -16,6 +16,7 @@ USAGE = """usage: chatls serve [--tcp PORT]
        chatls ask [--mode MODE] [--json] QUESTION
        chatls doctor [--json]
        chatls local install|status
+       chatls eval longmemeval DIR [--answer] [--json]
        chatls --version"""
 
 
@@ -39,6 +40,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from chatls_server.terminal.local import main as local
 
             return local(rest, os.environ)
+        case ["eval", *rest]:
+            from chatls_server.terminal.evaluate import main as evaluate
+
+            return evaluate(rest, os.environ)
         case ["--version" | "-V"]:
             sys.stdout.write(f"chatls {__version__}\n")
             return 0
