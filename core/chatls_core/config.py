@@ -87,6 +87,12 @@ class Memory(Section):
         32768, "Bytes of long-term memory rendered as Markdown.", env=["CHATCLI_MEMORY_MAX_SIZE"], ge=1
     )
     retention_days: int = setting(30, "Days daily notes are kept.", env=["CHATCLI_MEMORY_RETENTION_DAYS"], ge=1)
+    provider: str = setting(
+        "builtin",
+        "External memory service: mcp:<server> beside the built-in memory, mcp-only:<server> in place of its recall.",
+        env=["CHATCLI_MEMORY_PROVIDER"],
+        scope="machine",
+    )
     graph: bool = setting(True, "Keep the knowledge graph.", env=["CHATCLI_MEMORY_GRAPH"])
     graph_index: bool = setting(True, "Put the graph's index card into the prompt.", env=["CHATCLI_GRAPH_INDEX"])
 
@@ -154,6 +160,37 @@ class Fallback(Section):
     cooldown_max_seconds: float = setting(300, "Longest rest.", env=["CHATCLI_FALLBACK_COOLDOWN_MAX"])
 
 
+class Prompt(Section):
+    """What the model is told, and what may be left out because a call brings it back (spec/agent.md §1.6, §1.8)."""
+
+    cache_ttl: Literal["auto", "5m", "1h"] = setting(
+        "auto",
+        "How long a provider keeps the prompt's beginning: 5m, 1h, or auto (an hour where pauses make it pay).",
+        env=["CHATCLI_PROMPT_CACHE_TTL"],
+    )
+    context_pull: bool = setting(
+        True,
+        "Let the model fetch skills that were left out of the prompt; off: nothing is left out.",
+        env=["CHATCLI_CHAT_CONTEXT_PULL"],
+    )
+    knowledge: bool = setting(
+        True,
+        "Let the model search attached contexts; off: they stand in the prompt whole.",
+        env=["CHATCLI_CHAT_KNOWLEDGE"],
+    )
+    archive: bool = setting(
+        True,
+        "Compact long conversations, with all that is cut kept in an archive the model can read; off: nothing is cut.",
+        env=["CHATCLI_COMPRESSION"],
+    )
+    skill_budget: int = setting(
+        24000,
+        "Characters of skills in one turn before further ones are named only; 0: no limit.",
+        env=["CHATCLI_SKILL_INJECT_BUDGET"],
+        ge=0,
+    )
+
+
 class Budget(Section):
     """Money (spec/agent.md §1.12)."""
 
@@ -175,6 +212,19 @@ class Local(Section):
     )
     model: str = setting("", "Path of a GGUF file to use instead.", env=["CHATLS_LOCAL_MODEL"], scope="machine")
     window: int = setting(4096, "Context window of the embedded model in tokens.", ge=512, scope="machine")
+
+
+class Mcp(Section):
+    """MCP servers (spec/agent.md §9.6)."""
+
+    enabled: bool = setting(
+        False, "Start the MCP servers of mcp_servers.json.", env=["CHATCLI_MCP_ENABLED"], scope="machine"
+    )
+    config: str = setting("", "File to use instead of the data folder's.", env=["CHATCLI_MCP_CONFIG"], scope="machine")
+    dynamic_tools: bool = setting(
+        True, "Follow servers whose list of tools changes.", env=["CHATCLI_MCP_DYNAMIC_TOOLS"], scope="machine"
+    )
+    wait_seconds: float = setting(3, "Seconds a turn waits for servers that are starting.", ge=0, le=60)
 
 
 class Settings(Section):
@@ -203,8 +253,10 @@ class Settings(Section):
     agent: Agent = Agent.model_construct()
     retries: Retries = Retries.model_construct()
     fallback: Fallback = Fallback.model_construct()
+    prompt: Prompt = Prompt.model_construct()
     budget: Budget = Budget.model_construct()
     local: Local = Local.model_construct()
+    mcp: Mcp = Mcp.model_construct()
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,12 +381,16 @@ def _validated(item: SettingField, raw: Any) -> Any:
 def _from_text(item: SettingField, raw: str) -> Any:
     kind = item.field.annotation
     if kind is bool:
-        return raw.lower() not in OFF_WORDS
+        lossless = item.name == "prompt.archive" and raw.lower() == "lossless"  # CHATCLI_COMPRESSION has three values
+        return raw.lower() not in OFF_WORDS and not lossless
     if kind == list[str]:
         return [part.strip() for part in raw.replace(";", ",").split(",") if part.strip()]
     numeric = kind in (int, float) or any(k in (int, float) for k in get_args(kind))
     if numeric and raw[-1:] in "sSdD" and raw[:-1].replace(".", "", 1).isdigit():
         return raw[:-1]
+    if item.name == "prompt.cacheTtl":
+        word = raw.lower()
+        return word if word == "auto" else "1h" if word in ("1h", "60m", "hour") else "5m"
     if item.name in ("logLevel", "memory.mode"):
         word = raw.lower()
         return word if item.name != "memory.mode" or word in ("index", "full", "off") else "index"

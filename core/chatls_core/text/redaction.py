@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 MASK = "[REDACTED]"
 """What stands in place of a secret."""
@@ -233,19 +233,64 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
 )
 
 
+_PIECE_CHARS = 32_768
+"""A long text is looked through piece by piece, so that other threads run in between."""
+
+_NAME_HINTS = (
+    "pass", "pwd", "senha", "contrase", "segredo", "chave", "secret", "token", "credential", "key", "connection",
+)  # fmt: skip
+_HINTS: Mapping[re.Pattern[str], tuple[str, ...]] = {
+    _URL_PASSWORD: ("://",),
+    _QUERY_SECRET: ("=",),
+    _COOKIE: ("cookie",),
+    _SCHEME: ("bearer", "authorization"),
+    _ASSIGNED: _NAME_HINTS,
+    _FLAG: _NAME_HINTS,
+}
+"""Without one of these words, folded, a rule cannot match, and the search for it is saved."""
+
+
 def redact(text: str) -> str:
     """``text`` with every secret replaced by :data:`MASK`; names, quotes and the rest of the line stay.
 
     Idempotent: a redacted text comes back unchanged. Linear in the length of the text.
     """
+    text = _PEM.sub(MASK, text)
+    if len(text) <= _PIECE_CHARS:
+        return _redact_piece(text)
+    pieces, at = [], 0
+    while at < len(text):
+        end = text.find("\n", at + _PIECE_CHARS) + 1 or len(text)
+        pieces.append(_redact_piece(text[at:end]))
+        at = end
+    return "".join(pieces)
+
+
+def _redact_piece(text: str) -> str:
+    folded = text.casefold()
     for pattern, mask in _RULES:
-        text = pattern.sub(mask, text)
+        if any(hint in folded for hint in _HINTS.get(pattern, ("",))):
+            text = pattern.sub(mask, text)
     return text
 
 
 def contains_secret(text: str) -> bool:
     """Whether :func:`redact` would hide anything in ``text``."""
     return redact(text) != text
+
+
+_SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSW|AUTH|CREDENTIAL|COOKIE|PRIVATE|CHATCLI_|DSN", re.I)
+_HARMLESS_NAMES = frozenset({"SSH_AUTH_SOCK", "XAUTHORITY", "KEYBOARD_LAYOUT"})
+
+
+def is_secret_name(variable: str) -> bool:
+    """Whether an environment variable's name says that its value may be a secret."""
+    return variable not in _HARMLESS_NAMES and _SECRET_NAME.search(variable) is not None
+
+
+def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment for a program that is not ours: without anything that looks like a secret."""
+    return {name: value for name, value in environment.items() if not is_secret_name(name)}
 
 
 class RedactingFilter(logging.Filter):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import re
 import signal
 import sys
 from collections.abc import Mapping, Sequence
@@ -19,12 +18,11 @@ from typing import ClassVar
 from pydantic import Field
 
 from chatls_core.text import cut
+from chatls_core.text.redaction import without_secrets
 from chatls_core.tools.base import Tool, ToolArguments, ToolContext, ToolError, ToolOutcome
 from chatls_core.tools.paths import display, path_of
 
 GRACE_SECONDS = 2.0
-_SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSW|AUTH|CREDENTIAL|COOKIE|PRIVATE|CHATCLI_|DSN", re.I)
-_KEPT_NAMES = frozenset({"SSH_AUTH_SOCK", "XAUTHORITY", "KEYBOARD_LAYOUT"})
 
 
 class CommandArguments(ToolArguments):
@@ -76,9 +74,14 @@ async def save_edited(context: ToolContext) -> str:
 
 
 def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """The environment without anything that looks like a secret."""
-    kept = {name: value for name, value in environment.items() if name in _KEPT_NAMES or not _SECRET_NAME.search(name)}
-    return {**kept, "GIT_PAGER": "cat", "PAGER": "cat", "GIT_TERMINAL_PROMPT": "0", "TERM": "dumb"}
+    """The environment without anything that looks like a secret, for programs that nobody sits in front of."""
+    return {
+        **without_secrets(environment),
+        "GIT_PAGER": "cat",
+        "PAGER": "cat",
+        "GIT_TERMINAL_PROMPT": "0",
+        "TERM": "dumb",
+    }
 
 
 async def run_shell(
