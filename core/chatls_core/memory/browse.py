@@ -241,6 +241,13 @@ def daily(stores: Stores, day: date) -> TextView:
     return TextView(f"Note of {day.isoformat()}", text or f"There is no note for {day.isoformat()}.")
 
 
+def week(stores: Stores, today: date) -> TextView:
+    """The notes of the last seven days, newest first."""
+    found = list(notes.recent(stores, today, 7))
+    text = "\n\n".join(f"# {day.isoformat()}\n\n{entry}" for day, entry in found)
+    return TextView("Notes of the last seven days", text or "There is no note of the last seven days.")
+
+
 def loaded(now: Snapshot, stores: Stores, day: date, limit: int) -> TextView:
     """The text that brings a day's note into a conversation (spec/memory.md §13.1 ``load``)."""
     parts = [f"[MEMORY CONTEXT — loaded from {day.isoformat()}]", longterm(now.alive, limit).strip()]

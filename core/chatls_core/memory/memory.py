@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chatls_core import config
-from chatls_core.memory import browse, cards, context, migration, notes, transfer
+from chatls_core.memory import browse, cards, context, digest_views, migration, notes, transfer
 from chatls_core.memory import profile as profiles
 from chatls_core.memory.board import read_board
+from chatls_core.memory.digest_views import DigestList
 from chatls_core.memory.evidence import used
 from chatls_core.memory.facts import FactBook
 from chatls_core.memory.graph import Neighbour
@@ -348,8 +349,17 @@ class Memory:
         return browse.files(self.stores)
 
     def daily(self, day: str | date = "") -> TextView:
-        """The note of a day: ``2026-04-12``, ``yesterday``, empty: today. Raises :class:`ValueError`."""
+        """The note of a day: ``2026-04-12``, ``yesterday``, empty: today; ``week``: the notes of the last seven days.
+
+        Raises :class:`ValueError`.
+        """
+        if isinstance(day, str) and day.strip().lower() in ("week", "semana"):
+            return browse.week(self.stores, self._day(""))
         return browse.daily(self.stores, self._day(day))
+
+    def digests(self, name: str = "") -> DigestList:
+        """The weekly and monthly digests, or one by its name (``weekly/2026-W07``)."""
+        return digest_views.read(self.stores, name)
 
     def load(self, day: str | date = "") -> TextView:
         """The text that brings a day's note into a conversation. Raises :class:`ValueError`."""

@@ -26,6 +26,12 @@ if TYPE_CHECKING:
     from chatls_server.lsp.server import ChatServer
 
 
+_ABOUT_THE_SESSION = frozenset(
+    f"chatls.{name}" for name in ("cost.show", "prompt.show", "session.compact", "skill.list", "memory.load")
+)
+"""Commands that mean the open conversation when they are typed into its chat box."""
+
+
 @request("chatls/chat", wire.ChatParams)
 async def chat(server: ChatServer, params: wire.ChatParams) -> dict[str, Any]:
     """The request of clients with a panel of their own."""
@@ -107,7 +113,7 @@ async def _run_command(server: ChatServer, params: wire.ChatParams, asked: slash
     session = await agent.session(params.session_id)
     endpoint = server.registry.commands[asked.command]
     arguments = {**(asked.arguments or {})}
-    if asked.command in ("chatls.cost.show", "chatls.prompt.show", "chatls.session.compact", "chatls.skill.list"):
+    if asked.command in _ABOUT_THE_SESSION:
         arguments["sessionId"] = session.conversation.id
     checked = parse(endpoint.model, arguments, asked.command) if endpoint.model is not None else arguments
     done = await endpoint.handler(server, checked)

@@ -67,10 +67,12 @@ async def remember(server: ChatServer, a: args.RememberArgs) -> CommandResult:
 @command("chatls.memory.recall", args.RecallArgs)
 async def recall(server: ChatServer, a: args.RecallArgs) -> CommandResult:
     """What is known about something, with reasons and sources."""
-    as_of = date(a.as_of, "asOf")
-    return result(
-        await ask(server, lambda m: m.recall(a.query, as_of=as_of, limit=a.limit or 10, project=project(server)))
-    )
+    as_of, where = date(a.as_of, "asOf"), project(server)
+    found = await ask(server, lambda m: m.recall(a.query, as_of=as_of, limit=a.limit or 10, project=where))
+    unasked = await ask(server, lambda m: m.auto_recall(a.query, project=where))
+    rides = "\n".join(f"- {i.text}" for i in unasked.items)
+    text = f"{found.markdown}\n\n### Rides along with such a message unasked\n\n{rides}" if rides else found.markdown
+    return CommandResult(markdown=text, data={**to_json(found), "autoRecall": list(unasked.ids)})
 
 
 @command("chatls.memory.forget", args.ForgetArgs)
@@ -183,6 +185,12 @@ async def memory_map(server: ChatServer, _: Nothing) -> CommandResult:
 async def daily(server: ChatServer, a: args.DailyArgs) -> CommandResult:
     """The notes of a day."""
     return result(await ask(server, lambda m: m.daily(a.date or "")))
+
+
+@command("chatls.memory.digests", args.DigestsArgs)
+async def digests(server: ChatServer, a: args.DigestsArgs) -> CommandResult:
+    """What was done in past weeks and months."""
+    return result(await ask(server, lambda m: m.digests(a.name or "")))
 
 
 @command("chatls.memory.load", args.MemoryLoadArgs)

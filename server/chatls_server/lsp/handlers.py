@@ -41,6 +41,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "memory.list",
         "memory.map",
         "memory.daily",
+        "memory.digests",
         "memory.load",
         "memory.neighbors",
         "memory.graph",

@@ -10,10 +10,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from chatls_server.lsp import slash_memory
+
 Mode = Literal["chat", "agent", "coder"]
 
 MODES: Mapping[str, Mode] = {"chat": "chat", "agent": "agent", "run": "agent", "plan": "agent", "coder": "coder"}
-_CATEGORY = re.compile(r"\[(\w+)\]\s*(.*)", re.S)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,17 +36,6 @@ class SlashCommand:
     arguments: Callable[[str, str], Mapping[str, Any]]
 
 
-def _remember(rest: str, _: str) -> Mapping[str, Any]:
-    tagged = _CATEGORY.fullmatch(rest)
-    return {"category": tagged.group(1), "content": tagged.group(2)} if tagged else {"content": rest}
-
-
-def _profile(rest: str, _: str) -> Mapping[str, Any]:
-    words = rest.removeprefix("set").strip()
-    key, found, value = words.partition("=") if "=" in words else words.partition(":")
-    return {"set": {key.strip(): value.strip()}} if found else {}
-
-
 def _session(_: str, session_id: str) -> Mapping[str, Any]:
     return {"sessionId": session_id} if session_id else {}
 
@@ -55,15 +45,23 @@ def _compact(rest: str, session_id: str) -> Mapping[str, Any]:
 
 
 COMMANDS: Mapping[str, SlashCommand] = {
-    "remember": SlashCommand("chatls.memory.remember", "keep a fact: /remember we deploy on Fridays", _remember),
+    "remember": SlashCommand(
+        "chatls.memory.remember",
+        "keep a fact: /remember we deploy on Fridays",
+        lambda rest, _: slash_memory.remember_arguments(rest),
+    ),
     "recall": SlashCommand("chatls.memory.recall", "what is known about something", lambda rest, _: {"query": rest}),
     "forget": SlashCommand("chatls.memory.forget", "forget what contains a text", lambda rest, _: {"match": rest}),
-    "profile": SlashCommand("chatls.memory.profile", "show the profile, or set key=value", _profile),
+    "profile": SlashCommand(
+        "chatls.memory.profile",
+        "show the profile, or set key=value",
+        lambda rest, _: slash_memory.profile_arguments(rest),
+    ),
     "facts": SlashCommand(
         "chatls.memory.facts", "what is remembered", lambda rest, _: {"category": rest} if rest else {}
     ),
     "timeline": SlashCommand("chatls.memory.timeline", "what was done when", lambda rest, _: {"query": rest}),
-    "memory": SlashCommand("chatls.memory.stats", "sizes of memory", lambda *_: {}),
+    "memory": SlashCommand("chatls.memory.daily", slash_memory.DETAIL, lambda rest, _: slash_memory.parse(rest)[1]),
     "instructions": SlashCommand("chatls.instructions.show", "which instruction files apply", lambda *_: {}),
     "sessions": SlashCommand("chatls.session.list", "saved sessions", lambda *_: {}),
     "search": SlashCommand("chatls.session.search", "search earlier conversations", lambda rest, _: {"query": rest}),
@@ -95,6 +93,9 @@ def parse(text: str, session_id: str) -> Slash | None:
     word, rest = match.group(1).lower(), (match.group(2) or "").strip()
     if word in MODES:
         return Slash(mode=MODES[word], text=rest) if rest else None
+    if word == "memory":
+        name, arguments = slash_memory.parse(rest)
+        return Slash(command=name, arguments=arguments)
     if (known := COMMANDS.get(word)) is not None:
         return Slash(command=known.command, arguments=known.arguments(rest, session_id))
     return None

@@ -153,7 +153,7 @@ export interface ContextItemWire {
   uri?: string;
 }
 
-/** The notes of a day, today when left out. */
+/** The notes of a day, today when left out, or of the last seven days (`week`). */
 export interface DailyArgs {
   date?: string;
 }
@@ -175,6 +175,11 @@ export interface DiagnosticsParams {
 /** Findings for the asked documents. */
 export interface DiagnosticsResult {
   items: DocumentDiagnostics[];
+}
+
+/** The weekly and monthly digests, or the one called `name` (`weekly/2026-W07`, `monthly/2026-02`). */
+export interface DigestsArgs {
+  name?: string;
 }
 
 /** Findings for one document; `complete` is false where no editor shows the file. */
@@ -722,6 +727,7 @@ export interface Commands {
   'chatls.memory.list': Nothing;
   'chatls.memory.map': Nothing;
   'chatls.memory.daily': DailyArgs;
+  'chatls.memory.digests': DigestsArgs;
   'chatls.memory.load': MemoryLoadArgs;
   'chatls.memory.neighbors': NeighborsArgs;
   'chatls.memory.graph': GraphArgs;

@@ -131,9 +131,15 @@ class TimelineArgs(Wire):
 
 
 class DailyArgs(Wire):
-    """The notes of a day, today when left out."""
+    """The notes of a day, today when left out, or of the last seven days (``week``)."""
 
     date: str | None = None
+
+
+class DigestsArgs(Wire):
+    """The weekly and monthly digests, or the one called ``name`` (``weekly/2026-W07``, ``monthly/2026-02``)."""
+
+    name: str | None = None
 
 
 class MemoryLoadArgs(Wire):
@@ -325,6 +331,7 @@ COMMANDS: dict[str, tuple[type[Wire], str]] = {
     "chatls.memory.list": (Nothing, "the files of memory"),
     "chatls.memory.map": (Nothing, "the memory index"),
     "chatls.memory.daily": (DailyArgs, "the notes of a day"),
+    "chatls.memory.digests": (DigestsArgs, "`{digests: [{name, kind, title, start, end, text}]}`, newest first"),
     "chatls.memory.load": (MemoryLoadArgs, "what was loaded"),
     "chatls.memory.neighbors": (NeighborsArgs, "what is linked"),
     "chatls.memory.graph": (GraphArgs, "`{nodes, edges, svg}`"),

@@ -1,0 +1,81 @@
+"""``/memory …`` in the chat box: every subcommand of spec/memory.md §13.1 as one of our commands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+Arguments = Mapping[str, Any]
+Call = tuple[str, Arguments]
+
+_CATEGORY = re.compile(r"\[(\w+)\]\s*(.*)", re.S)
+
+
+def remember_arguments(rest: str) -> Arguments:
+    """``[category] text``, or the text alone."""
+    tagged = _CATEGORY.fullmatch(rest)
+    return {"category": tagged.group(1), "content": tagged.group(2)} if tagged else {"content": rest}
+
+
+def profile_arguments(rest: str) -> Arguments:
+    """``set key=value`` or ``set key: value``; the word ``set`` may be left out. Anything else shows the profile."""
+    words = re.sub(r"\Aset\s+", "", rest)
+    places = [at for at in (words.find("="), words.find(":")) if at > 0]
+    if not places:
+        return {}
+    at = min(places)
+    return {"set": {words[:at].strip(): words[at + 1 :].strip()}}
+
+
+def _optional(name: str) -> Callable[[str], Arguments]:
+    return lambda rest: {name: rest} if rest else {}
+
+
+def _named(name: str) -> Callable[[str], Arguments]:
+    return lambda rest: {name: rest}
+
+
+def _none(_: str) -> Arguments:
+    return {}
+
+
+_SUBCOMMANDS: Mapping[str, tuple[str, Callable[[str], Arguments]]] = {
+    "load": ("load", _named("date")),
+    "longterm": ("longterm", _none),
+    "long-term": ("longterm", _none),
+    "lt": ("longterm", _none),
+    "list": ("list", _none),
+    "profile": ("profile", profile_arguments),
+    "remember": ("remember", remember_arguments),
+    "forget": ("forget", _named("match")),
+    "undo": ("undo", _named("undoToken")),
+    "facts": ("facts", _optional("category")),
+    "topics": ("topics", _none),
+    "projects": ("projects", _none),
+    "stats": ("stats", _none),
+    "timeline": ("timeline", _optional("query")),
+    "digests": ("digests", _optional("name")),
+    "compact": ("compact", _none),
+    "export": ("export", _optional("path")),
+    "import": ("import", _named("path")),
+    "recall": ("recall", _named("query")),
+    "map": ("map", _none),
+    "neighbors": ("neighbors", _named("query")),
+    "pending": ("pending", _none),
+}
+"""Subcommand → command (after ``chatls.memory.``) and how its arguments are made of the words behind it."""
+
+DETAIL = "memory: today, week, facts, list, stats, digests, export …"
+_DAY = re.compile(r"(?:today|yesterday|week|hoje|ontem|semana|[\d/-]{8,10})?\Z", re.IGNORECASE)
+
+
+def parse(rest: str) -> Call:
+    """What ``/memory rest`` asks for. Words that are no subcommand and no day are a question to memory."""
+    if _DAY.match(rest):
+        return "chatls.memory.daily", _optional("date")(rest)
+    word, _, tail = rest.partition(" ")
+    known = _SUBCOMMANDS.get(word.lower())
+    if known is None:
+        return "chatls.memory.recall", {"query": rest}
+    return f"chatls.memory.{known[0]}", known[1](tail.strip())
