@@ -11,7 +11,6 @@ from chatls_core.prompt.compaction_archive import Archive
 from chatls_core.prompt.compaction_split import openings, total_chars
 from chatls_core.prompt.compaction_tool import NAME as RECALL
 from chatls_core.prompt.compaction_tool import recovery_call
-from chatls_core.prompt.request import message_chars
 from chatls_core.text import cut
 
 RESULT_CHARS = 5_000
@@ -19,19 +18,21 @@ RESULT_HEAD, RESULT_TAIL = 2_000, 500
 CONTEXT_CHARS = 3_000
 CONTEXT_HEAD = 2_000
 REASONING_CHARS = 400
-_NOTE = re.compile(rf'\n\[… \d+ characters left out; {RECALL} \{{"key": "([0-9a-f]{{16}})"\}} …\]\n')
+_NOTE = re.compile(rf'\n\[… \d+ characters left out; {RECALL} \{{"key": "([0-9a-f]{{16}})"\}}[^\n]{{0,120}} …\]\n')
 FLOOR_CHARS = 400
 """No message is made shorter than this in an emergency."""
 
 
-def shortened(text: str, head: int, tail: int, archive: Archive) -> str:
-    """``text`` without its middle; a note in its place names the call that returns the whole. Raises
-    :class:`OSError` when it cannot be archived: then nothing may be cut."""
+def shortened(text: str, head: int, tail: int, archive: Archive, guide: str = "") -> str:
+    """``text`` without its middle; a note in its place names the call that returns the whole, and ``guide`` may say
+    more about it (one line). Raises :class:`OSError` when it cannot be archived: then nothing may be cut."""
     if len(text) <= head + tail:
         return text
     text = _uncut(text, archive)
     key = archive.put(text)
-    return cut.middle(text, head, tail, lambda left: f"\n[… {left} characters left out; {recovery_call(key)} …]\n")
+    return cut.middle(
+        text, head, tail, lambda left: f"\n[… {left} characters left out; {recovery_call(key)}{guide} …]\n"
+    )
 
 
 def _uncut(text: str, archive: Archive) -> str:
@@ -85,16 +86,16 @@ def shrink_to(messages: Sequence[Message], budget_chars: int, archive: Archive, 
     """
     result = list(messages)
     if cap:
-        result = [m if m.kind == "summary" or message_chars(m) <= cap else _capped(m, cap, archive) for m in result]
+        result = [m if m.kind == "summary" or m.chars <= cap else _capped(m, cap, archive) for m in result]
     total = total_chars(result)
     done: set[int] = set()
     while total > budget_chars and len(done) < len(result):
         waiting = [i for i in range(len(result)) if i not in done]
-        index = max(waiting, key=lambda i: (result[i].kind != "summary", message_chars(result[i])))
-        before = message_chars(result[index])
+        index = max(waiting, key=lambda i: (result[i].kind != "summary", result[i].chars))
+        before = result[index].chars
         result[index] = _capped(result[index], max(FLOOR_CHARS, before - (total - budget_chars)), archive)
         done.add(index)
-        total += message_chars(result[index]) - before
+        total += result[index].chars - before
     return result
 
 

@@ -8,11 +8,13 @@ from pathlib import Path
 
 from chatls_core.contexts import Context, ContextError, ContextStore
 from chatls_core.llm.model import Model
+from chatls_core.mcp import McpServers
 from chatls_core.prompt.attached_contexts import RenderedContext, attachments, detach, prefix_budget, rendered
 from chatls_core.prompt.compaction import ARCHIVED_KEY
 from chatls_core.prompt.compaction_archive import Archive
 from chatls_core.prompt.compaction_tool import RecallArchive
 from chatls_core.prompt.knowledge_tool import Knowledge
+from chatls_core.prompt.mcp_catalogue import MCP_PULL_KEY, frozen
 from chatls_core.prompt.skills import Skills
 from chatls_core.prompt.skills_matching import PULL_KEY
 from chatls_core.prompt.skills_tool import ContextPull
@@ -20,6 +22,7 @@ from chatls_core.sessions.conversation import Conversation
 from chatls_core.store import Clock
 from chatls_core.text.tokens import TokenRatio
 from chatls_core.tools.base import Mode, ToolSet
+from chatls_core.tools.mcp_tool import McpTool
 from chatls_core.tools.paths import walk
 
 log = logging.getLogger(__name__)
@@ -30,21 +33,29 @@ RATIO_KEY = "prefix_ratio"
 class Curation:
     """The rooms' shared objects of one agent. Cheap to make: nothing is read from disk before it is needed."""
 
-    def __init__(self, home: Path, clock: Clock) -> None:
+    def __init__(self, home: Path, clock: Clock, servers: McpServers) -> None:
+        self.servers = servers
         self.archive = Archive(home / "chatls" / "archive", clock=clock)
         self.contexts = ContextStore(home / "contexts", walk, clock)
         self.skills = Skills(home)
         self.ratio = TokenRatio()
 
     def tools(self, tools: ToolSet, conversation: Conversation, mode: Mode, roots: Sequence[Path] = ()) -> ToolSet:
-        """``tools`` with the recovery calls the conversation needs; their set changes at natural rebuilds only."""
+        """``tools`` with the recovery calls the conversation needs; their set changes at natural rebuilds only.
+
+        Where commands run, any result may be longer than what is shown of it, so its recovery is always there.
+        """
         chosen = [tool for name in tools.names() if (tool := tools.get(name)) is not None]
-        if conversation.state.get(ARCHIVED_KEY):
+        if mode != "chat" or conversation.state.get(ARCHIVED_KEY):
             chosen.append(RecallArchive(self.archive))
         if attached := attachments(conversation):
             chosen.append(Knowledge(self.contexts, [a.name for a in attached]))
-        if conversation.state.get(PULL_KEY):
-            chosen.append(ContextPull(lambda: self.skills.all(roots)))
+        remote = frozen(conversation)
+        if conversation.state.get(PULL_KEY) or (mode == "chat" and conversation.state.get(MCP_PULL_KEY)):
+            chosen.append(ContextPull(lambda: self.skills.all(roots), remote))
+        if mode != "chat":
+            taken = {tool.name for tool in chosen}
+            chosen += [McpTool(tool, self.servers) for tool in remote if tool.exposed not in taken]
         return ToolSet(chosen)
 
     def attached(self, conversation: Conversation) -> tuple[Context, ...]:

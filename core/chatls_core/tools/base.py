@@ -35,9 +35,11 @@ A = TypeVar("A", bound=ToolArguments)
 class ToolError(Exception):
     """The call could not be done; ``str()`` tells the model what to do instead."""
 
-    def __init__(self, message: str, *, denied: bool = False) -> None:
+    def __init__(self, message: str, *, denied: bool = False, external: bool = False) -> None:
         super().__init__(message)
         self.denied = denied
+        self.external = external
+        """Whether the message holds text from outside the workspace; see :class:`ToolOutcome`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,8 @@ class ToolOutcome:
     locations: tuple[Location, ...] = ()
     external: bool = False
     """Whether the text came from outside the workspace (web, MCP): the conversation is marked (DESIGN.md, "Trust")."""
+    max_chars: int | None = None
+    """How much of the text the model is shown at most, the rest staying reachable; ``None``: as the setting says."""
 
 
 @dataclass(slots=True)
@@ -127,6 +131,20 @@ class Tool(Generic[A]):
     def subject(self, arguments: A) -> str:
         """What the call acts on, as policy rules name it: a path or a command line."""
         return str(getattr(arguments, "command", "") or getattr(arguments, "path", ""))
+
+    def preview(self, arguments: A) -> str:
+        """What the user sees of the call before they allow it."""
+        return self.subject(arguments)
+
+    @property
+    def asks(self) -> bool:
+        """Whether the user is asked where no rule speaks."""
+        return self.kind == "execute"
+
+    @property
+    def other_names(self) -> Sequence[str]:
+        """Names under which rules may forbid the tool as well."""
+        return ()
 
     def locations(self, arguments: A, context: ToolContext) -> tuple[Location, ...]:
         """The places the call is about."""

@@ -23,6 +23,8 @@ from chatls_core.tools.base import Tool, ToolArguments, ToolContext, ToolError, 
 from chatls_core.tools.paths import display, path_of
 
 GRACE_SECONDS = 2.0
+MAX_KEPT_BYTES = 8 << 20
+"""Bytes of output that can be read again; of more, the middle is lost and the text says so."""
 
 
 class CommandArguments(ToolArguments):
@@ -52,12 +54,13 @@ class RunCommand(Tool[CommandArguments]):
         limit = context.settings.agent.command_timeout_seconds
         seconds = min(arguments.timeout_seconds or limit, limit)
         output, code = await run_shell(
-            arguments.command, folder, clean_environment(os.environ), seconds, context.settings.agent.max_command_output
+            arguments.command, folder, clean_environment(os.environ), seconds, MAX_KEPT_BYTES
         )
         text = output.rstrip("\n") or "(no output)"
         if code is None:
             raise ToolError(f"{text}\n[stopped after {seconds:g} s; its process group was killed]{note}")
-        return ToolOutcome(f"{text}\n[exit code {code}]{note}", f"exit {code}")
+        most = context.settings.agent.max_command_output
+        return ToolOutcome(f"{text}\n[exit code {code}]{note}", f"exit {code}", max_chars=most)
 
 
 async def save_edited(context: ToolContext) -> str:
@@ -141,8 +144,8 @@ async def run_process(
         timed_out = True
     finally:
         await kill_group(process)
-    middle = f"\n[{dropped} bytes left out]\n".encode() if dropped else b""
-    text = bytes(head + middle + tail).decode("utf-8", "replace")
+    middle = f"\n[{dropped} bytes left out for good; to read them, write the output to a file]\n".encode()
+    text = await asyncio.to_thread(bytes(head + (middle if dropped else b"") + tail).decode, "utf-8", "replace")
     return text, None if timed_out else process.returncode
 
 

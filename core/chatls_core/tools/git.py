@@ -8,10 +8,9 @@ from pydantic import Field
 
 from chatls_core.text import cut
 from chatls_core.tools.base import Tool, ToolArguments, ToolContext, ToolError, ToolOutcome
-from chatls_core.tools.exec import clean_environment, run_process, save_edited
+from chatls_core.tools.exec import MAX_KEPT_BYTES, clean_environment, run_process, save_edited
 
 SECONDS = 60
-SHOWN_CHARS = 30_000
 
 
 async def _git(context: ToolContext, *arguments: str) -> ToolOutcome:
@@ -24,11 +23,11 @@ async def _git(context: ToolContext, *arguments: str) -> ToolOutcome:
     # A repository's own configuration must not make reading it run programs.
     safe = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "diff.external=", "--no-pager"]
     output, code = await run_process(
-        ["git", *safe, *arguments], root, clean_environment(os.environ), SECONDS, SHOWN_CHARS * 4
+        ["git", *safe, *arguments], root, clean_environment(os.environ), SECONDS, MAX_KEPT_BYTES
     )
     if code != 0:
         raise ToolError(f"git failed: {cut.by_chars(output.strip(), 2000)}")
-    return ToolOutcome((cut.by_chars(output, SHOWN_CHARS, "\n[cut]") or "(nothing)") + note, "")
+    return ToolOutcome((output or "(nothing)") + note, "")
 
 
 class GitStatusArguments(ToolArguments):

@@ -11,12 +11,14 @@ from chatls_core.config import Settings
 from chatls_core.events import ToolEnd, ToolStart
 from chatls_core.host import Host, Location
 from chatls_core.llm.messages import ToolCallPart, ToolResultPart
+from chatls_core.prompt.compaction_archive import Archive
+from chatls_core.prompt.compaction_tool import NAME as RECALL
 from chatls_core.text import cut
-from chatls_core.text.redaction import redact
 from chatls_core.tools.base import Tool, ToolArguments, ToolContext, ToolError, ToolSet
 from chatls_core.tools.gate import permit
 from chatls_core.tools.policy import Policy
 from chatls_core.turn.live import LiveSession, Turn
+from chatls_core.turn.results import fit_result
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +30,14 @@ class CallRunner:
     """Runs the calls of one assistant message and keeps their results, finished or not."""
 
     def __init__(
-        self, settings: Settings, policy: Policy, session: LiveSession, turn: Turn, host: Host, tools: ToolSet
+        self,
+        settings: Settings,
+        policy: Policy,
+        session: LiveSession,
+        turn: Turn,
+        host: Host,
+        tools: ToolSet,
+        archive: Archive,
     ) -> None:
         self._settings = settings
         self._policy = policy
@@ -36,6 +45,7 @@ class CallRunner:
         self._turn = turn
         self._host = host
         self._tools = tools
+        self._archive = archive if RECALL in tools.names() else None
         self._results: dict[int, ToolResultPart] = {}
         self._limit = asyncio.Semaphore(MAX_PARALLEL)
 
@@ -75,7 +85,7 @@ class CallRunner:
         tool = self._tools.get(call.name)
         if tool is None:
             names = ", ".join(self._tools.names())
-            self._refuse(number, call, f"There is no tool {call.name!r}. Available: {names}.")
+            await self._refuse(number, call, f"There is no tool {call.name!r}. Available: {names}.")
             return
         context = ToolContext(
             host=self._host,
@@ -92,7 +102,7 @@ class CallRunner:
                 raise ToolError(f"{call.name}: {call.error} Send the call again.")
             arguments = tool.parse(call.arguments)
         except ToolError as error:
-            self._refuse(number, call, str(error))
+            await self._refuse(number, call, str(error))
             return
         self._turn.emit(
             ToolStart(
@@ -103,7 +113,9 @@ class CallRunner:
             await permit(self._policy, self._session.denials, tool, arguments, context)
             outcome = await tool.run(arguments, context)
         except ToolError as error:
-            self._finish(number, call, "denied" if error.denied else "failed", str(error), is_error=True)
+            if error.external:
+                self._session.conversation.state["external"] = True
+            await self._finish(number, call, "denied" if error.denied else "failed", str(error), is_error=True)
             return
         except asyncio.CancelledError:
             self._turn.emit(ToolEnd(call.id, "failed", "stopped"))
@@ -113,19 +125,19 @@ class CallRunner:
             text = (
                 f"{tool.name} failed inside ChatLS ({type(error).__name__}). Try another way; the log has the details."
             )
-            self._finish(number, call, "failed", text, is_error=True)
+            await self._finish(number, call, "failed", text, is_error=True)
             return
         if outcome.external:
             self._session.conversation.state["external"] = True
-        # What a file, a command or a service put out may hold keys: they never reach a model.
-        text = await asyncio.to_thread(redact, outcome.text)
-        self._finish(number, call, "completed", text, locations=outcome.locations)
+        await self._finish(
+            number, call, "completed", outcome.text, locations=outcome.locations, max_chars=outcome.max_chars
+        )
 
-    def _refuse(self, number: int, call: ToolCallPart, text: str) -> None:
+    async def _refuse(self, number: int, call: ToolCallPart, text: str) -> None:
         self._turn.emit(ToolStart(call.id, call.name, call.name, "other", call.arguments))
-        self._finish(number, call, "failed", text, is_error=True)
+        await self._finish(number, call, "failed", text, is_error=True)
 
-    def _finish(
+    async def _finish(
         self,
         number: int,
         call: ToolCallPart,
@@ -134,11 +146,13 @@ class CallRunner:
         *,
         is_error: bool = False,
         locations: tuple[Location, ...] = (),
+        max_chars: int | None = None,
     ) -> None:
-        limit = self._settings.agent.tool_result_max_chars
-        shown = text if len(text) <= limit else cut.middle(text, limit * 3 // 4, limit // 4)
+        most = self._settings.agent.tool_result_max_chars
+        limit = most if max_chars is None else min(most, max_chars)
+        shown = await asyncio.to_thread(fit_result, text, limit, self._archive)
         self._results[number] = ToolResultPart(call.id, call.name, shown, is_error)
-        self._turn.emit(ToolEnd(call.id, status, cut.by_chars(text, SHOWN_OUTPUT_CHARS), locations))
+        self._turn.emit(ToolEnd(call.id, status, cut.by_chars(shown, SHOWN_OUTPUT_CHARS), locations))
 
 
 def _places(tool: Tool[Any], arguments: ToolArguments, context: ToolContext) -> tuple[Location, ...]:

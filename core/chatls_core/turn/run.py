@@ -367,8 +367,15 @@ class TurnRun:
         return call if call.id and number == 0 else replace(call, id=f"{call.id or 'call'}-{number + 1}")
 
     async def _run_calls(self, calls: Sequence[ToolCallPart]) -> None:
+        services = self._services
         runner = CallRunner(
-            self._services.settings, self._services.policy, self._session, self._turn, self._host, self._tools
+            services.settings,
+            services.policy,
+            self._session,
+            self._turn,
+            self._host,
+            self._tools,
+            services.curation.archive,
         )
         try:
             await runner.run(calls)

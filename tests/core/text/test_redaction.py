@@ -192,3 +192,13 @@ def test_log_records_lose_secrets_in_message_arguments_and_traceback() -> None:
         shown = log_line("failed", exc_info=True)
     assert KEYS["openai"] not in shown
     assert "ValueError: bad key" in shown
+
+
+def test_secrets_of_a_long_text_are_hidden_wherever_they_stand() -> None:
+    pem = f"-----BEGIN PRIVATE KEY-----\n{noise(64)}\n{noise(64)}\n-----END PRIVATE KEY-----\n"
+    line = "GET /api/v1/users/42 200 took 12ms\n"
+    secrets = [f"DB_PASSWORD={noise(20)}\n", f"Authorization: Bearer {noise(30)}\n", f"{KEYS['github']}\n", pem]
+    text = "".join(line * 300 + secret for secret in secrets * 12)
+    hidden = redact(text)
+    assert hidden == "".join(line * 300 + redact(secret) for secret in secrets * 12)
+    assert redact(hidden) == hidden
