@@ -2,8 +2,9 @@
 
 Ten short conversations, each asked about in both forms: held to the JSON schema (as a model without tools is) and by
 section headers. Needs the embedded model (``chatls local install``, or ``--home FOLDER`` where it is). Prints for each
-form how many answers could be read, how many brought the statement that was said, and how many items share no telling
-word with the conversation, i.e. were invented. Twenty requests; no part of ``npm test`` or ``npm run bench``.
+form how many answers could be read, how many brought the statement that was said, how many items share no telling word
+with the conversation, i.e. were invented, and what remains of all that when only what was said is kept, as the worker
+does for models held to a schema. Twenty requests; no part of ``npm test`` or ``npm run bench``.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from chatls_core.llm.events import ModelError
 from chatls_core.llm.model import Model
 from chatls_core.llm.models import Models
 from chatls_core.memory.worker.asking import Reply, ask
+from chatls_core.memory.worker.grounding import only_said
 from chatls_core.memory.worker.parsing import Learned, UnreadableReplyError, parse_reply
 from chatls_core.memory.worker.request import build
 from chatls_core.memory.worker.segment import Line, Segment
@@ -123,6 +125,9 @@ class Score:
     silent: int = 0
     items: int = 0
     invented: int = 0
+    kept: int = 0
+    kept_told: int = 0
+    kept_silent: int = 0
     cut: int = 0
     seconds: list[float] = field(default_factory=list)
 
@@ -161,6 +166,10 @@ def judge(score: Score, reply: Reply, word: str, said: tuple[str, ...]) -> str:
         return f"unreadable: {error}"
     score.readable += 1
     found = texts(learned)
+    kept = texts(only_said(learned, segment_of(said)))
+    score.kept += len(kept)
+    score.kept_told += bool(word) and any(word in t.casefold() for t in kept)
+    score.kept_silent += not word and not kept
     known = telling(" ".join(said))
     score.items += len(found)
     invented = [t for t in found if not known & telling(t)]
@@ -211,6 +220,10 @@ async def main() -> None:
             f"  readable {s.readable}/{len(TALKS)}, cut off {s.cut}, statement found {s.told}/{wanted}, "
             f"silent where nothing was said {s.silent}/{len(TALKS) - wanted}, items {s.items}, invented {s.invented}, "
             f"median {statistics.median(s.seconds or [0.0]):.1f} s"
+        )
+        print(
+            f"  only what was said: items {s.kept}, statement found {s.kept_told}/{wanted}, "
+            f"silent where nothing was said {s.kept_silent}/{len(TALKS) - wanted}"
         )
 
 

@@ -21,11 +21,12 @@ CALL_SECONDS = 180.0
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer that ended. ``cut``: it hit its length limit."""
+    """An answer that ended. ``cut``: it hit its length limit; ``held``: the model was held to a JSON schema."""
 
     text: str
     cut: bool
     usage: Usage
+    held: bool = False
 
 
 async def ask(model: Model, build: Callable[[Model], ModelRequest], *, seconds: float = CALL_SECONDS) -> Reply:
@@ -33,9 +34,10 @@ async def ask(model: Model, build: Callable[[Model], ModelRequest], *, seconds: 
     text: list[str] = []
     usage = Usage()
     stop = None
+    request = build(model)
     try:
         async with asyncio.timeout(seconds):
-            stream = cast("AsyncGenerator[ModelEvent, None]", model.stream(build(model)))
+            stream = cast("AsyncGenerator[ModelEvent, None]", model.stream(request))
             async with aclosing(stream) as events:
                 async for event in events:
                     match event:
@@ -51,7 +53,7 @@ async def ask(model: Model, build: Callable[[Model], ModelRequest], *, seconds: 
         raise ModelError("network", "The answer broke off.", provider=model.provider)
     if stop == "refused":
         raise ModelError("refused", "The model refused to answer.", provider=model.provider)
-    return Reply("".join(text), stop == "max_tokens", usage)
+    return Reply("".join(text), stop == "max_tokens", usage, request.json_schema is not None)
 
 
 async def ask_any(

@@ -17,7 +17,7 @@ from chatls_core.memory.facts import Alive, clean_content
 from chatls_core.memory.identity import fact_id, split_category, tags_of
 from chatls_core.memory.records import Details, Fact
 from chatls_core.memory.worker.parsing import UnreadableReplyError, is_nothing
-from chatls_core.text import tokenizer
+from chatls_core.memory.worker.words import telling
 from chatls_core.text.cut import byte_length
 
 FEWEST = 10
@@ -155,8 +155,8 @@ def _merge(parents: Sequence[Fact], text: str, details: Mapping[str, Details]) -
 
 
 def _says_the_same(content: str, parents: Sequence[Fact]) -> bool:
-    words = _words(content)
-    each = [_words(f.content) for f in parents]
+    words = telling(content)
+    each = [telling(f.content) for f in parents]
     union = frozenset[str]().union(*each)
     numbers = _numbers(content)
     if numbers != frozenset[str]().union(*(_numbers(f.content) for f in parents)):
@@ -164,10 +164,6 @@ def _says_the_same(content: str, parents: Sequence[Fact]) -> bool:
     if len(words & union) < SHARE_KEPT * len(words):
         return False
     return all(len(one & words) >= SHARE_KEPT * len(one) for one in each)
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(term for term, word in tokenizer.analysed(text, "en") if not tokenizer.is_stop_word(word))
 
 
 def _numbers(text: str) -> frozenset[str]:

@@ -19,6 +19,7 @@ from chatls_core.llm.messages import Message
 from chatls_core.llm.model import Model
 from chatls_core.memory.worker.applying import Tally, keep, store
 from chatls_core.memory.worker.asking import Reply, ask_any
+from chatls_core.memory.worker.grounding import only_said
 from chatls_core.memory.worker.locking import only_one
 from chatls_core.memory.worker.parsing import UnreadableReplyError, parse_reply
 from chatls_core.memory.worker.queue import Answer, Batch, PendingQueue
@@ -287,7 +288,7 @@ class Learner:
             run.dropped += len(batch.segment.lines)
 
     def _keep(self, run: _Run, batch: Batch, reply: Reply) -> None:
-        path, answer = self._queue.keep_answer(batch, reply.text, cut=reply.cut, now=self._clock())
+        path, answer = self._queue.keep_answer(batch, reply, self._clock())
         self._finish(run, path, answer, again=False)
 
     def _finish(self, run: _Run, path: Path, answer: Answer, *, again: bool) -> None:
@@ -306,6 +307,7 @@ class Learner:
             self._queue.remove(answer.files)
         ask = self._settings().review == "ask"
         with self._memory.together():
+            learned = only_said(learned, segment) if answer.held else learned
             run.tally += store(self._memory, self._review, learned, segment, ask=ask, again=again, now=self._clock())
         self._queue.remove_answer(path)
         run.messages += len(segment.lines)

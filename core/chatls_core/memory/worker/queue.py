@@ -19,6 +19,7 @@ from pydantic import BaseModel, ValidationError
 
 from chatls_core.memory.records import LenientRecord, Time
 from chatls_core.memory.stores import Stores
+from chatls_core.memory.worker.asking import Reply
 from chatls_core.memory.worker.segment import QueuedSegment, Segment
 from chatls_core.store import UnopenableError, atomic_write_bytes
 
@@ -40,7 +41,7 @@ LOCK_SECONDS = 5.0
 class Answer(LenientRecord):
     """A model's answer to a batch, not stored yet. ``files`` are the queue files it was made from.
 
-    ``follows`` are the marks the conversation had before each of them.
+    ``follows`` are the marks the conversation had before each of them; ``held``: the model was held to a schema.
     """
 
     created_at: Time
@@ -49,6 +50,7 @@ class Answer(LenientRecord):
     follows: tuple[str, ...] = ()
     reply: str = ""
     cut: bool = False
+    held: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +164,7 @@ class PendingQueue:
             group.append(Waiting(path, content))
         return [Batch(tuple(g)) for g in groups]
 
-    def keep_answer(self, batch: Batch, reply: str, *, cut: bool, now: datetime) -> tuple[Path, Answer]:
+    def keep_answer(self, batch: Batch, reply: Reply, now: datetime) -> tuple[Path, Answer]:
         """Write down what the model answered, before anything is stored and the files are removed."""
         name = f"ans-{batch.waiting[0].path.stem.removeprefix('seg-')}.json"
         answer = Answer(
@@ -170,8 +172,9 @@ class PendingQueue:
             segment=QueuedSegment.of(batch.segment, batch.oldest),
             files=tuple(w.path.name for w in batch.waiting),
             follows=tuple(w.content.follows for w in batch.waiting),
-            reply=reply,
-            cut=cut,
+            reply=reply.text,
+            cut=reply.cut,
+            held=reply.held,
         )
         path = self.answers / name
         self._write(path, answer)

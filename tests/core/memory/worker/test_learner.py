@@ -198,10 +198,38 @@ async def test_models_without_tools_are_held_to_a_schema(tmp_path: Path) -> None
     answer = {"daily": [], "longterm": [{"category": "gotcha", "content": "Port 8080 is taken by the proxy"}]}
     rig = Rig(tmp_path, lambda _: json.dumps(answer))
     rig.model.info = ModelInfo(window=4096, native_tools=False)
-    rig.offer(*TALK)
+    rig.offer("why does it not start?", "port 8080 is taken by the proxy", "ah", "yes")
     await rig.learner.run_once()
     assert rig.model.requests[0].json_schema is not None
     assert rig.facts == ["Port 8080 is taken by the proxy"]
+
+
+async def test_what_a_schema_held_model_invents_is_left_out(tmp_path: Path) -> None:
+    answer = {
+        "daily": ["talked about billing", "order_id is 1438"],
+        "longterm": [
+            {"category": "project", "content": "The billing service is written in Rust"},
+            {"category": "project", "content": "The warehouse uses a Cassandra cluster"},
+        ],
+        "profile": [{"key": "company", "value": "Acme"}, {"key": "role", "value": "astronaut"}],
+        "topics": [{"name": "architecture-project-list", "summary": ""}],
+        "episodes": [{"summary": "Set up the release job for billing", "outcome": "done", "refs": []}],
+    }
+    rig = Rig(tmp_path, lambda _: json.dumps(answer))
+    rig.model.info = ModelInfo(window=4096, native_tools=False)
+    rig.offer(*TALK)
+    await rig.learner.run_once()
+    assert rig.facts == ["The billing service is written in Rust"]
+    assert [(f.key, f.value) for f in rig.memory.profile().fields] == [("company", "Acme")]
+    assert not rig.memory.topics().topics and len(rig.memory.timeline().episodes) == 1
+    assert "1438" not in rig.memory.daily("2026-03-02").text
+
+
+async def test_a_large_model_may_use_words_of_its_own(tmp_path: Path) -> None:
+    rig = Rig(tmp_path, lambda _: "## LONGTERM\n- [preference] User likes concise replies")
+    rig.offer("keep it short please", "ok", "thanks", "sure")
+    await rig.learner.run_once()
+    assert rig.facts == ["User likes concise replies"]
 
 
 async def test_a_request_fits_a_small_window(tmp_path: Path) -> None:

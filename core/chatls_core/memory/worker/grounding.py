@@ -1,0 +1,40 @@
+"""What a small model invents is left out.
+
+A model without tools of its own is held to a JSON schema, and the smaller it is the more it fills that form with what
+nobody said (docs/memory-learning.md has figures). Only items are kept at least half of whose telling words were said.
+Larger models put things into words of their own; they are trusted to.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from chatls_core.memory.worker.parsing import Learned
+from chatls_core.memory.worker.segment import Segment
+from chatls_core.memory.worker.words import telling
+
+SHARE_SAID = 0.5
+"""Smallest share of an item's telling words that were said."""
+
+MIN_WORDS = 2
+"""A single word says too little to be learned on its own, a profile entry's value aside."""
+
+
+def only_said(learned: Learned, segment: Segment) -> Learned:
+    """``learned`` without the items that the segment does not bear out."""
+    lines = (f"{line.time.astimezone():%Y-%m-%d} {line.text}" for line in segment.lines)
+    said = telling("\n".join((segment.workspace.replace("/", " "), *lines)))
+
+    def told(text: str, least: int = MIN_WORDS) -> bool:
+        words = telling(text)
+        return len(words) >= least and len(words & said) >= SHARE_SAID * len(words)
+
+    return replace(
+        learned,
+        daily="\n".join(line for line in learned.daily.splitlines() if told(line)),
+        facts=tuple(f for f in learned.facts if told(f.content)),
+        profile=tuple((k, v) for k, v in learned.profile if told(v, 1)),
+        topics=tuple((n, s) for n, s in learned.topics if told(n, 1) and (not s or told(s))),
+        projects=tuple(p for p in learned.projects if all(told(v, 1) for k, v in p.items() if k != "status")),
+        episodes=tuple(e for e in learned.episodes if told(e.summary)),
+    )
