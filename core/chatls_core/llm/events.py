@@ -42,6 +42,20 @@ class Usage:
             other.provider or self.provider,
         )
 
+    def __sub__(self, earlier: Usage) -> Usage:
+        """What came since ``earlier``, a sum this one grew from."""
+        cost = None if self.cost_usd is None or earlier.cost_usd is None else self.cost_usd - earlier.cost_usd
+        return Usage(
+            self.input_tokens - earlier.input_tokens,
+            self.output_tokens - earlier.output_tokens,
+            self.reasoning_tokens - earlier.reasoning_tokens,
+            self.cache_read_tokens - earlier.cache_read_tokens,
+            self.cache_write_tokens - earlier.cache_write_tokens,
+            cost,
+            self.model,
+            self.provider,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class TextDelta:

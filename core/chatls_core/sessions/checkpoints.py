@@ -33,8 +33,13 @@ KEPT = 20
 LABEL_LENGTH = 60
 """Most characters of a label."""
 
-CHOICES = frozenset({"provider", "model", "effort"})
+CHOICES = frozenset({"provider", "model", "effort", "persona"})
 """Keys of ``Conversation.state`` a person chose; going back in the conversation does not take them back."""
+
+SPENT = frozenset({"usage", "cache"})
+"""Keys for what the conversation did outside: money spent, what a provider's cache holds. No way back undoes that."""
+
+_STAYS = CHOICES | SPENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,16 +163,16 @@ class Checkpoints:
             label=cut.by_chars(" ".join(label.split()), LABEL_LENGTH),
             messages=tuple(conversation.messages),
             carried=dict(conversation.carried),
-            state=copy.deepcopy(conversation.state),
+            state=copy.deepcopy({k: v for k, v in conversation.state.items() if k not in SPENT}),
             note=copy.deepcopy(dict(note or {})),
         )
 
     @staticmethod
     def _restore(conversation: Conversation, checkpoint: Checkpoint) -> None:
-        chosen = {k: v for k, v in conversation.state.items() if k in CHOICES}
+        chosen = {k: v for k, v in conversation.state.items() if k in _STAYS}
         conversation.messages[:] = checkpoint.messages
         conversation.carried = dict(checkpoint.carried)
-        earlier = {k: v for k, v in checkpoint.state.items() if k not in CHOICES}
+        earlier = {k: v for k, v in checkpoint.state.items() if k not in _STAYS}
         conversation.state = {**copy.deepcopy(earlier), **chosen}
         conversation.forget_prefix()
 

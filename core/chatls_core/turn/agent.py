@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import secrets
 from collections.abc import Callable, Mapping, Sequence
@@ -17,6 +18,7 @@ from chatls_core.llm.keychain import SystemKeychain
 from chatls_core.llm.messages import Message, Role, TextPart
 from chatls_core.llm.model import Model
 from chatls_core.llm.models import Models
+from chatls_core.mcp import McpServers
 from chatls_core.memory import Memory
 from chatls_core.prompt.compaction import Compacted, CompactionError
 from chatls_core.sessions import Conversation, Journal, SessionStore
@@ -27,9 +29,9 @@ from chatls_core.tools.catalogue import tools_for
 from chatls_core.tools.edit_journal import EditJournal, UndoneEdits, undo
 from chatls_core.tools.policy import Policy
 from chatls_core.turn.compacting import on_request
+from chatls_core.turn.costs import Costs, costs
 from chatls_core.turn.exchange import ChatRequest, ChatResult, QueueFullError, TurnFailedError
 from chatls_core.turn.learning import BackgroundLearning
-from chatls_core.turn.ledger import spent
 from chatls_core.turn.live import MAX_WAITING, LiveSession, NumberedEvent, Turn
 from chatls_core.turn.preview import PromptPreview, preview
 from chatls_core.turn.run import ToolFactory, TurnRun, asked_model, save, save_or_tell
@@ -66,6 +68,7 @@ class Agent:
         self._preferred = ("", "")
         self._ready: asyncio.Future[None] | None = None
         self._housekeeping: asyncio.Future[None] | None = None
+        self._servers: asyncio.Future[None] | None = None
         self._on_state: list[Callable[[], None]] = []
         self._last_usage = Usage()
         self.services = Services(
@@ -83,6 +86,12 @@ class Agent:
             checkpoints=Checkpoints(home / "chatls" / "checkpoints", clock=clock),
             policy=Policy(home, (), True),
             edits=EditJournal(home / "chatls" / "edits"),
+            mcp=McpServers(
+                home,
+                environment,
+                lambda: self.services.settings.mcp,
+                allow_http=lambda: self.services.settings.allow_http,
+            ),
         )
         self.learning = BackgroundLearning(self.services, environment, lambda: self._preferred)
         self.learning.on_result.append(lambda _: self._changed())
@@ -96,6 +105,7 @@ class Agent:
         if self._ready is None:
             self._ready = asyncio.ensure_future(self.services.models.refresh())
             self._housekeeping = asyncio.ensure_future(asyncio.to_thread(self._expire))
+            self._servers = asyncio.ensure_future(self.services.mcp.refresh())
         self.learning.start()
         await asyncio.shield(self._ready)
 
@@ -103,6 +113,7 @@ class Agent:
         """Let machine-named conversations go that are past their time (spec/memory.md §15.1)."""
         try:
             self.services.sessions.expire(keep_ids=frozenset(self._sessions))
+            self.services.spending.expire()
         except OSError as error:
             log.warning("old sessions could not be tidied: %s", error)
 
@@ -143,14 +154,14 @@ class Agent:
         """The user's choice of who answers from now on, over the settings."""
         self._preferred = (provider, model)
 
-    def costs(self, session_id: str | None = None) -> dict[str, Usage]:
-        """Usage by ``provider:model``: of one session, or of all that are in memory."""
-        total: dict[str, Usage] = {}
-        for live in {id(s): s for s in self._sessions.values()}.values():
-            if session_id in (None, live.conversation.id):
-                for name, usage in spent(live.conversation).items():
-                    total[name] = total[name] + usage if name in total else usage
-        return total
+    async def costs(self, session_id: str | None = None) -> Costs:
+        """What a session cost, or the day so far; budgets and the cache's lifetime beside it."""
+        live = self._sessions.get(session_id) if session_id is not None else None
+        model = None
+        if live is not None:
+            with contextlib.suppress(ModelError):
+                model = self.model_of(live)
+        return await asyncio.to_thread(costs, self.services, live.conversation if live else None, model)
 
     async def preview(self, request: ChatRequest, host: Host) -> PromptPreview:
         """The exact prompt ``request`` would send now; nothing is sent and nothing changes."""
@@ -176,6 +187,7 @@ class Agent:
         done = await on_request(
             self.services, live.conversation, model, "chat", instruction, lambda: live.running is None
         )
+        await asyncio.to_thread(self.services.spending.flush)
         await save(self.services, live)
         return done
 
@@ -206,6 +218,7 @@ class Agent:
         if (tuple(roots), trusted) != (self._roots, self._trusted):
             self._roots, self._trusted = tuple(roots), trusted
             self.services.policy = Policy(self.services.home, self._roots, trusted)
+            self.services.mcp.set_workspace(self._roots, trusted)
             self._open_instructions()
 
     def _open_instructions(self) -> None:
@@ -385,8 +398,11 @@ class Agent:
         await self.learning.close()
         await self.services.models.aclose()
         await asyncio.to_thread(self._release)
+        # Last, because a server that will not go takes seconds; whoever ends the process kills what is left.
+        await self.services.mcp.close()
 
     def _release(self) -> None:
+        self.services.spending.flush()
         self.services.sessions.close()
         self.services.journal.close()
 

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable
 
 from chatls_core.events import Notice, TurnEvent
+from chatls_core.llm.events import Usage
 from chatls_core.llm.model import Model
 from chatls_core.prompt.compaction import Compacted, CompactionError, Compactor
 from chatls_core.prompt.request import estimate_tokens
@@ -14,6 +15,7 @@ from chatls_core.sessions.conversation import Conversation
 from chatls_core.tools.base import Mode, ToolSet
 from chatls_core.turn.ledger import record
 from chatls_core.turn.services import Services
+from chatls_core.turn.spending import SUMMARY
 
 log = logging.getLogger(__name__)
 
@@ -100,11 +102,16 @@ async def on_request(
 
 def compactor(services: Services, conversation: Conversation, is_free: Callable[[], bool] = lambda: True) -> Compactor:
     """A compactor whose summaries count towards the conversation's cost."""
+
+    def spent(usage: Usage) -> None:
+        record(conversation, usage)
+        services.spending.add(usage, SUMMARY, conversation.id)
+
     return Compactor(
         services.curation.archive,
         services.clock,
         services.new_id,
-        on_usage=lambda usage: record(conversation, usage),
+        on_usage=spent,
         is_free=is_free,
     )
 

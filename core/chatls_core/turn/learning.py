@@ -9,8 +9,9 @@ import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from chatls_core.llm.events import ModelError
+from chatls_core.llm.events import ModelError, Usage
 from chatls_core.llm.messages import ToolResultPart
+from chatls_core.turn.spending import LEARNING
 
 if TYPE_CHECKING:
     from chatls_core.llm.messages import Message
@@ -159,11 +160,20 @@ class BackgroundLearning:
             await self._run(drain=False)
 
     async def _run(self, *, drain: bool) -> None:
+        from chatls_core.turn.budget import day_is_spent
+
+        if await day_is_spent(self._services):
+            log.info("The day's budget is spent; what was said stays queued")
+            return
+        worker = self.worker
+        before = worker.spent
         try:
-            result = await self.worker.run_once(drain=drain)
+            result = await worker.run_once(drain=drain)
         except Exception:
             log.exception("Learning failed; what was said stays queued")
             return
+        finally:
+            await self._spent(worker.spent, before)
         if result.error:
             log.info("Learning: %s", result.error)
         if result.notice:
@@ -186,8 +196,18 @@ class BackgroundLearning:
         except Exception:
             log.exception("Housekeeping failed and is tried again")
             return
+        await self._spent(done.usage, Usage(cost_usd=0.0))
         if done:
             log.info("Housekeeping: %s", done)
+
+    async def _spent(self, now: Usage, before: Usage) -> None:
+        """Write down what background work cost since ``before``."""
+        if (now.prompt_tokens, now.output_tokens) == (before.prompt_tokens, before.output_tokens):
+            return
+        spending = self._services.spending
+        spending.add(now - before, LEARNING)
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.to_thread(spending.flush)
 
     async def close(self) -> None:
         """Stop; what is not learned yet is in the queue already."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from chatls_core.config import Settings
 from chatls_core.instructions import InstructionChanges, Instructions
 from chatls_core.llm.models import Models
+from chatls_core.mcp import McpServers
 from chatls_core.memory import Memory
 from chatls_core.prompt.curation import Curation
 from chatls_core.sessions import Journal, SessionStore
@@ -16,6 +17,7 @@ from chatls_core.sessions.checkpoints import Checkpoints
 from chatls_core.store.clock import Clock
 from chatls_core.tools.edit_journal import EditJournal
 from chatls_core.tools.policy import Policy
+from chatls_core.turn.spending import Spending
 
 
 @dataclass(slots=True)
@@ -34,9 +36,12 @@ class Services:
     checkpoints: Checkpoints
     policy: Policy
     edits: EditJournal
+    mcp: McpServers
     instructions_changed: Callable[[InstructionChanges], None] = lambda _: None
     """Told when a turn finds that instruction files changed and nobody had noticed yet."""
     curation: Curation = field(init=False)
+    spending: Spending = field(init=False)
 
     def __post_init__(self) -> None:
-        self.curation = Curation(self.home, self.clock)
+        self.curation = Curation(self.home, self.clock, self.mcp)
+        self.spending = Spending(self.home / "chatls" / "costs", self.clock)

@@ -9,8 +9,8 @@ from chatls_core.contexts import Context
 from chatls_core.contexts.model import WARN_ATTACHED_TOKENS, WARN_BYTES, WARN_FILES, WARN_TOKENS
 from chatls_core.llm.model import Model
 from chatls_core.prompt.attached_contexts import prefix_budget
+from chatls_core.prompt.cache_standing import CacheStanding, cache_standing
 from chatls_core.prompt.compaction_trim import count_recoverable
-from chatls_core.prompt.request import message_chars
 from chatls_core.sessions.conversation import Conversation
 from chatls_core.text.tokens import DEFAULT_RATIO, estimate
 from chatls_core.turn.compacting import SHARES
@@ -60,6 +60,7 @@ class Standing:
     compaction_tokens: int
     cache_hit_share: float | None
     """Share of all prompt tokens of this conversation so far that were read from the provider's cache."""
+    cache: CacheStanding
 
     @property
     def markdown(self) -> str:
@@ -82,6 +83,7 @@ class Standing:
             lines.append(f"Folded for space: {', '.join(self.folded)}.")
         if self.cache_hit_share is not None:
             lines.append(f"{self.cache_hit_share:.0%} of the prompt so far was read from the cache.")
+        lines.append(self.cache.markdown)
         return "\n".join(lines)
 
 
@@ -125,7 +127,7 @@ def standing(services: Services, conversation: Conversation, model: Model) -> St
     counts: Counter[str] = Counter()
     for message in conversation.messages:
         name = message.role if message.kind == "text" else message.kind.replace("_", " ")
-        chars[name] += message_chars(message)
+        chars[name] += message.chars
         counts[name] += 1
     history = tuple(Share(name, size, estimate(size, ratio), counts[name]) for name, size in chars.most_common())
     tokens = sum(s.tokens for s in (*sections, *history))
@@ -150,6 +152,7 @@ def standing(services: Services, conversation: Conversation, model: Model) -> St
         prefix_budget_chars=prefix_budget(model.info.window, ratio),
         compaction_tokens=int(model.info.window * share),
         cache_hit_share=round(read / prompt, 4) if prompt else None,
+        cache=cache_standing(conversation, model, services.settings, services.clock()),
     )
 
 

@@ -92,23 +92,10 @@ async def provider_switch(server: ChatServer, a: args.ProviderSwitchArgs) -> Com
 
 @command("chatls.cost.show", args.SessionScopeArgs)
 async def cost_show(server: ChatServer, a: args.SessionScopeArgs) -> CommandResult:
-    """Tokens and money of a session, or of all that were used since the server started."""
+    """Tokens and money of a session, or of the day; budgets, and the cache's lifetime beside it."""
     agent = await server.agent()
-    rows = agent.costs((await existing(agent, a.session_id)).conversation.id if a.session_id else None)
-    lines = ["| model | input | cached | output | cost |", "| --- | ---: | ---: | ---: | ---: |"]
-    for name, usage in rows.items():
-        cost = "unknown" if usage.cost_usd is None else f"${usage.cost_usd:.4f}"
-        lines.append(
-            f"| {name} | {usage.input_tokens + usage.cache_write_tokens} | {usage.cache_read_tokens} "
-            f"| {usage.output_tokens} | {cost} |"
-        )
-    known = [u.cost_usd for u in rows.values() if u.cost_usd is not None]
-    data = {
-        "models": {name: to_json(usage) for name, usage in rows.items()},
-        "totalUsd": sum(known),
-        "unknown": [name for name, usage in rows.items() if usage.cost_usd is None],
-    }
-    return CommandResult(markdown="\n".join(lines) if rows else "Nothing was spent yet.", data=data)
+    found = await agent.costs((await existing(agent, a.session_id)).conversation.id if a.session_id else None)
+    return CommandResult(markdown=found.markdown, data=to_json(found))
 
 
 @command("chatls.config.show", Nothing)

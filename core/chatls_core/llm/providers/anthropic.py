@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from chatls_core.llm.backend import Listed
+from chatls_core.llm.cache_life import carries_hour
 from chatls_core.llm.endpoint import Endpoint
 from chatls_core.llm.errors import cut_off, http_error
 from chatls_core.llm.events import (
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 _MAX_MARKERS = 4
+_CLOUDS = ("bedrock", "vertex")
 _DEFAULT_MAX_TOKENS = 32_000
 """Asked for where nobody says: enough for a long file, small enough to leave the window to the prompt."""
 
@@ -188,7 +190,9 @@ def _client(endpoint: Endpoint) -> AsyncAnthropic:
 
 def build(request: ModelRequest, model: str, info: ModelInfo, provider: str) -> Json:
     """The body of a Messages request. Same request, same bytes; a longer history only appends."""
-    marker: Json = {"type": "ephemeral", "ttl": "1h"} if request.cache_ttl == "1h" else {"type": "ephemeral"}
+    # A request made for the first choice may reach one that stands in for it.
+    hour = request.cache_ttl == "1h" and (provider not in _CLOUDS or carries_hour(provider, model))
+    marker: Json = {"type": "ephemeral", "ttl": "1h"} if hour else {"type": "ephemeral"}
     limit = request.max_output_tokens or min(info.max_output or _DEFAULT_MAX_TOKENS, _DEFAULT_MAX_TOKENS)
     body: Json = {"model": model, "max_tokens": limit}
     _add_thinking(body, request, model)

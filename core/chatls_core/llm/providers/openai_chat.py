@@ -8,6 +8,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 
+from chatls_core.llm.cache_life import retains_for_a_day
 from chatls_core.llm.endpoint import Endpoint
 from chatls_core.llm.errors import VendorError, cut_off, http_error
 from chatls_core.llm.events import (
@@ -130,6 +131,8 @@ def build(request: ModelRequest, model: str, info: ModelInfo, provider: str, qui
         body["stream_options"] = {"include_usage": True}
     if request.cache_key and quirks.cache_key:
         body["prompt_cache_key"] = request.cache_key
+        if request.cache_ttl == "1h" and retains_for_a_day(provider, model):
+            body["prompt_cache_retention"] = "24h"
     if request.max_output_tokens:
         body[quirks.output_limit] = request.max_output_tokens
     if request.json_schema is not None:

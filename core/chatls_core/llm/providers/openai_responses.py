@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from chatls_core.llm.cache_life import retains_for_a_day
 from chatls_core.llm.endpoint import Endpoint
 from chatls_core.llm.errors import cut_off, http_error
 from chatls_core.llm.events import (
@@ -101,6 +102,8 @@ def build(request: ModelRequest, model: str, provider: str, quirks: Quirks) -> J
         ]
     if request.cache_key and quirks.cache_key:
         body["prompt_cache_key"] = request.cache_key
+        if request.cache_ttl == "1h" and retains_for_a_day(provider, model):
+            body["prompt_cache_retention"] = "24h"
     if request.max_output_tokens:
         body["max_output_tokens"] = request.max_output_tokens
     if request.json_schema is not None:

@@ -1,0 +1,33 @@
+"""Which models keep a prompt's beginning for an hour, and who reports what was written (spec/agent.md §1.6, §1.7)."""
+
+from __future__ import annotations
+
+import re
+
+_CLAUDE = re.compile(r"claude-(?:[a-z]+-)?(\d+)(?:[-.](\d{1,2}))?(?!\d)")
+_RETAINING = re.compile(r"\bgpt-5\.5")
+_WRITES_REPORTED = frozenset({"anthropic", "bedrock", "vertex"})
+_READS_BY_ITSELF = frozenset({"openai", "openai_responses", "google", "deepseek"})
+
+
+def carries_hour(provider: str, model: str) -> bool:
+    """Whether cache entries of the model can live for an hour: Claude directly, and Claude 4.5 and later on Bedrock."""
+    if provider == "anthropic":
+        return True
+    found = _CLAUDE.search(model.lower()) if provider == "bedrock" else None
+    return found is not None and (int(found.group(1)), int(found.group(2) or 0)) >= (4, 5)
+
+
+def retains_for_a_day(provider: str, model: str) -> bool:
+    """Whether the model takes ``prompt_cache_retention``, which is sent when the user asks for an hour."""
+    return provider in ("openai", "openai_responses") and _RETAINING.search(model.lower()) is not None
+
+
+def reports_writes(provider: str) -> bool:
+    """Whether usage says what was written to the cache beside what was read (the additive schema)."""
+    return provider in _WRITES_REPORTED
+
+
+def caches(provider: str) -> bool:
+    """Whether a prompt sent twice is known to be read from a cache; others are believed when they report a read."""
+    return provider in _WRITES_REPORTED or provider in _READS_BY_ITSELF
