@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -65,13 +66,29 @@ class ToolResultPart:
 
 Part = TextPart | ImagePart | ReasoningPart | ToolCallPart | ToolResultPart
 
+IMAGE_CHARS = 4000
+"""What an image weighs: about 1,000 tokens."""
+
+
+def _part_chars(part: Part) -> int:
+    match part:
+        case TextPart(text) | ReasoningPart(text):
+            return len(text)
+        case ImagePart():
+            return IMAGE_CHARS
+        case ToolCallPart():
+            return len(part.name) + len(part.raw or json.dumps(part.arguments, default=str))
+        case ToolResultPart():
+            return len(part.text) + IMAGE_CHARS * len(part.images)
+
 
 @dataclass(frozen=True, slots=True)
 class Message:
     """One message of a conversation's history.
 
     ``id`` is unique within the conversation, ``time`` is when it was said (aware, UTC), ``cut`` marks an answer the
-    user or a failure cut off, ``meta`` carries whatever another version stored beside it.
+    user or a failure cut off, ``meta`` carries whatever another version stored beside it. ``chars`` is its weight in
+    characters, counted once: every request weighs the whole history several times.
     """
 
     role: Role
@@ -82,6 +99,10 @@ class Message:
     turn_id: str = ""
     cut: bool = False
     meta: Mapping[str, object] = field(default_factory=dict)
+    chars: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "chars", sum(map(_part_chars, self.parts)))
 
     @property
     def text(self) -> str:
@@ -96,11 +117,16 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
-    """A tool offered to the model; ``input_schema`` is a JSON schema of type object."""
+    """A tool offered to the model; ``input_schema`` is a JSON schema of type object, ``chars`` its whole weight."""
 
     name: str
     description: str
     input_schema: Mapping[str, object]
+    chars: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        weight = len(self.name) + len(self.description) + len(json.dumps(self.input_schema))
+        object.__setattr__(self, "chars", weight)
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,6 +89,7 @@ class Models:
         self._running: dict[str, tuple[Listed, ...]] = {}
         self._secrets: Mapping[str, Secret] = {}
         self._cooldowns = CoolDowns()
+        self._selected: dict[tuple[str, str], Model] = {}
         self.configure(settings, secrets)
 
     def __repr__(self) -> str:
@@ -100,6 +101,7 @@ class Models:
         if secrets is not None:
             self._secrets = _named_secrets(secrets)
         self._rules = self._access_rules()
+        self._selected.clear()
         self._cooldowns.base = settings.fallback.cooldown_seconds
         self._cooldowns.longest = settings.fallback.cooldown_max_seconds
         self._cooldowns.clear()
@@ -118,6 +120,7 @@ class Models:
         if self._keychain is not None:
             self._kept_keys = await self._keychain.read([s.name for s in providers().values() if s.key_env])
             self._rules = self._access_rules()
+            self._selected.clear()
         await self._catalogue.ready()
         await asyncio.gather(*(self._probe(s) for s in providers().values() if self._rules.may_run_here(s)))
 
@@ -132,6 +135,7 @@ class Models:
             log.info("%s is not used: %s", spec.title, error or "no answer in time")
         except Exception:
             log.exception("%s could not be looked for", spec.title)
+        self._selected.clear()
         if found is None:
             self._running.pop(spec.name, None)
             return
@@ -170,6 +174,12 @@ class Models:
         ``provider`` may be our name, ChatCLI's or the vendor's; ``model`` may carry it in front (``openai:gpt-5``).
         Raises :class:`ModelError` (``no_provider``) when nobody can answer.
         """
+        # Asked several times a turn; what it depends on changes with the settings, the keys and what runs here.
+        if (known := self._selected.get((provider, model))) is None:
+            known = self._selected[provider, model] = self._select(provider, model)
+        return known
+
+    def _select(self, provider: str, model: str) -> Model:
         if model and not provider:
             provider, model = self._split(model)
         word = provider or self._settings.provider

@@ -6,12 +6,11 @@ import json
 from collections.abc import Sequence
 
 from chatls_core.llm.messages import ImagePart, Message, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
-from chatls_core.prompt.request import message_chars
 
 
 def total_chars(messages: Sequence[Message]) -> int:
     """The weight of messages in characters."""
-    return sum(map(message_chars, messages))
+    return sum(m.chars for m in messages)
 
 
 def call_spans(messages: Sequence[Message]) -> list[tuple[int, int]]:
@@ -43,7 +42,7 @@ def recent_start(messages: Sequence[Message], keep: int, budget_chars: int) -> i
     start = max(0, len(messages) - keep)
     weight = total_chars(messages[start:])
     while weight > budget_chars and start < len(messages) - 1:
-        weight -= message_chars(messages[start])
+        weight -= messages[start].chars
         start += 1
     return whole_at(messages, start)
 

@@ -2,19 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
-from chatls_core.llm.messages import (
-    ImagePart,
-    Message,
-    ModelRequest,
-    ReasoningPart,
-    TextPart,
-    ToolCallPart,
-    ToolDefinition,
-    ToolResultPart,
-)
+from chatls_core.llm.messages import Message, ModelRequest, ToolDefinition
 from chatls_core.text.tokens import estimate
 
 LOOK_BACK_BLOCKS = 15
@@ -36,22 +26,6 @@ def breakpoints(messages: Sequence[Message]) -> tuple[int, ...]:
     return (last,)
 
 
-def message_chars(message: Message) -> int:
-    """The weight of a message in characters; an image counts as 4,000 (about 1,000 tokens)."""
-    total = 0
-    for part in message.parts:
-        match part:
-            case TextPart(text) | ReasoningPart(text):
-                total += len(text)
-            case ImagePart():
-                total += 4000
-            case ToolCallPart():
-                total += len(part.name) + len(part.raw or json.dumps(part.arguments, default=str))
-            case ToolResultPart():
-                total += len(part.text) + 4000 * len(part.images)
-    return total
-
-
 def estimate_tokens(
     system: Sequence[str], messages: Sequence[Message], tools: Sequence[ToolDefinition], ratio: float
 ) -> int:
@@ -65,8 +39,7 @@ def prompt_chars(request: ModelRequest) -> int:
 
 
 def _chars(system: Sequence[str], messages: Sequence[Message], tools: Sequence[ToolDefinition]) -> int:
-    chars = sum(map(len, system)) + sum(map(message_chars, messages))
-    return chars + sum(len(t.name) + len(t.description) + len(json.dumps(t.input_schema)) for t in tools)
+    return sum(map(len, system)) + sum(m.chars for m in messages) + sum(t.chars for t in tools)
 
 
 def starts_exchange(message: Message) -> bool:
@@ -86,7 +59,7 @@ def newest_that_fit(messages: Sequence[Message], budget_chars: int, keep: int) -
     total, chosen = 0, starts[-1]
     end = len(messages)
     for number, start in enumerate(reversed(starts), 1):
-        total += sum(message_chars(m) for m in messages[start:end])
+        total += sum(m.chars for m in messages[start:end])
         end = start
         if total > budget_chars and number > keep:
             break

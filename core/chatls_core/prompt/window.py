@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from chatls_core.events import Notice, TurnEvent
 from chatls_core.llm.messages import ToolDefinition
 from chatls_core.llm.model import Model
-from chatls_core.prompt.request import estimate_tokens, message_chars, newest_that_fit
+from chatls_core.prompt.request import estimate_tokens, newest_that_fit
 from chatls_core.sessions.conversation import Conversation
 from chatls_core.text.tokens import DEFAULT_RATIO
 
@@ -46,7 +46,7 @@ def history_start(
     used = estimate_tokens(conversation.system, conversation.messages[start:], tools, ratio)
     if used <= budget:
         return start
-    fixed = used - sum(map(message_chars, conversation.messages[start:])) / ratio
+    fixed = used - sum(m.chars for m in conversation.messages[start:]) / ratio
     target = max(0, int((budget * (1 if is_small(model) else AFTER_SHARE) - fixed) * ratio))
     new = start + newest_that_fit(conversation.messages[start:], target, 1)
     if new > start:

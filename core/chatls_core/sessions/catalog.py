@@ -12,7 +12,7 @@ import math
 import os
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -156,6 +156,13 @@ class Catalog:
         with self._reading() as db:
             found = db.execute("SELECT name FROM session WHERE id = ? ORDER BY row", (_sound(session_id),)).fetchone()
         return cast("str", found[0]) if found else None
+
+    def has_others(self, names: Collection[str]) -> bool:
+        """Whether there is any session but those of these names."""
+        marks = ",".join("?" * len(names))
+        with self._reading() as db:
+            found = db.execute(f"SELECT 1 FROM session WHERE name NOT IN ({marks}) LIMIT 1", [*map(_sound, names)])
+            return found.fetchone() is not None
 
     def page(self, limit: int, offset: int = 0) -> tuple[list[SessionSummary], int]:
         """Sessions, most recently used first (those without a date last), and how many there are in all."""

@@ -323,6 +323,8 @@ class SessionStore:
 
         def block() -> str:
             excluded = {exclude, catalog.name_of(exclude) or exclude}
+            if not catalog.has_others(excluded):
+                return ""  # a newcomer's first conversations: not even the question need be read
             return recall_block(self._search, catalog, text, exclude=excluded, now=now)
 
         try:

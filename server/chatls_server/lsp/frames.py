@@ -15,6 +15,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import BinaryIO
 
+from chatls_server.lsp.direct import at_once
+
 logger = logging.getLogger(__name__)
 
 MAX_FRAME_BYTES = 64 << 20
@@ -108,10 +110,14 @@ def _one_line(error: BaseException) -> str:
 
 
 class FrameWriter:
-    """Queues frames for a thread of its own; :meth:`write` never blocks and may be called from any thread."""
+    """Sends frames; :meth:`write` never blocks and may be called from any thread.
+
+    What the client's pipe takes at once is written there and then; the rest is queued for a thread of its own.
+    """
 
     def __init__(self, stream: BinaryIO, on_broken: Callable[[str], None]) -> None:
         self._stream = stream
+        self._at_once = at_once(stream)
         self._on_broken = on_broken
         self._queue: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._state = threading.Condition()
@@ -120,16 +126,22 @@ class FrameWriter:
         threading.Thread(target=self._run, name="chatls-writer", daemon=True).start()
 
     def write(self, body: bytes) -> None:
-        """Queue one JSON body. After the stream broke, what is written is dropped."""
+        """Send one JSON body, or queue it. After the stream broke, what is written is dropped."""
+        frame = b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
         with self._state:
             if self._broken:
                 return
-            self._queued += len(body)
+            if self._queued == 0:
+                frame = frame[self._at_once(frame) :]
+                if not frame:
+                    return
+            self._queued += len(frame)
             flooded = self._queued > MAX_QUEUED_BYTES
+            if not flooded:
+                # Within the lock: a frame whose beginning is written must be the next in the queue.
+                self._queue.put(frame)
         if flooded:
             self._break("the editor has stopped reading")
-        else:
-            self._queue.put(body)
 
     def flush(self, timeout_seconds: float) -> bool:
         """Wait until everything queued has been written; False when it took too long or the stream is broken."""
@@ -138,16 +150,16 @@ class FrameWriter:
 
     def _run(self) -> None:
         while True:
-            body = self._queue.get()
+            frame = self._queue.get()
             try:
-                self._stream.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+                self._stream.write(frame)
                 if self._queue.empty():
                     self._stream.flush()
             except (OSError, ValueError) as error:
                 self._break(f"the editor cannot be reached: {_one_line(error)}")
                 return
             with self._state:
-                self._queued -= len(body)
+                self._queued -= len(frame)
                 if self._queued == 0:
                     self._state.notify_all()
 
