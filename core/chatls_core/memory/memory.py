@@ -549,6 +549,10 @@ class Memory:
             logger.warning("What was learned cannot be undone in one step: %s", error)
         self._tell(replace(change, undo_token=token))
 
+    def announce(self, change: MemoryChange) -> None:
+        """Tell subscribers of a change next to memory: items that wait for review (``review:…``)."""
+        self._tell(change)
+
     def _tell(self, change: MemoryChange) -> None:
         if not change or self._together.take(change):
             return

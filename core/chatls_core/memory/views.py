@@ -415,7 +415,10 @@ class Compaction:
 
 @dataclass(frozen=True, slots=True)
 class MemoryChange:
-    """What a write changed: ids of facts, episodes and (``topic:…``, ``project:…``, ``profile:…``) other items."""
+    """What a write changed: ids of facts, episodes and other items (``topic:…``, ``project:…``, ``profile:…``).
+
+    ``review:…`` are items that wait for the user's yes.
+    """
 
     added: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()

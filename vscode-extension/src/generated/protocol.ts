@@ -153,6 +153,12 @@ export interface ContextItemWire {
   uri?: string;
 }
 
+/** How a session's prompt stands; `count` as for `chatls.prompt.show`. */
+export interface ContextStatusArgs {
+  sessionId?: string;
+  count?: boolean;
+}
+
 /** The notes of a day, today when left out, or of the last seven days (`week`). */
 export interface DailyArgs {
   date?: string;
@@ -291,7 +297,7 @@ export interface LocationWire {
   range?: Range;
 }
 
-/** Memory was written to. Ids of facts, episodes (`ep_…`), `topic:…`, `project:…`, `profile:…`. */
+/** Memory was written to. Ids of facts, episodes (`ep_…`), `topic:…`, `project:…`, `profile:…`, and `review:…` for items that wait for the user's yes. */
 export interface MemoryChanged {
   added?: string[];
   changed?: string[];
@@ -401,12 +407,13 @@ export interface ProfileArgs {
   set?: Record<string, string>;
 }
 
-/** The exact prompt of a session, as if `text` were asked next. */
+/** The exact prompt of a session, as if `text` were asked next. With `count` the provider is asked for its tokens, which sends it the text; without, tokens are estimated. */
 export interface PromptShowArgs {
   sessionId?: string;
   text?: string;
   activeDocument?: ActiveDocument;
   mode?: 'chat' | 'agent' | 'coder';
+  count?: boolean;
 }
 
 /** Who answers from now on. */
@@ -744,7 +751,7 @@ export interface Commands {
   'chatls.context.list': Nothing;
   'chatls.context.attached': SessionScopeArgs;
   'chatls.context.delete': ContextArgs;
-  'chatls.context.status': ContextArgs;
+  'chatls.context.status': ContextStatusArgs;
   'chatls.session.new': SessionNewArgs;
   'chatls.session.list': SessionListArgs;
   'chatls.session.save': SessionNameArgs;

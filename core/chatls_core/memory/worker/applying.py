@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from chatls_core.memory.facts import clean_content
 from chatls_core.memory.identity import fact_id
 from chatls_core.memory.records import Origin
-from chatls_core.memory.views import Source
+from chatls_core.memory.views import MemoryChange, Source
 from chatls_core.memory.worker.parsing import Learned
 from chatls_core.memory.worker.review import ReviewItem, ReviewStore, item_id
 from chatls_core.memory.worker.segment import Line, Segment
@@ -106,6 +106,8 @@ def store(
                 logger.warning("Not remembered (%s): %r", item.kind, error)
     if waiting:
         tally.waiting = review.add(waiting)
+        if tally.waiting:
+            memory.announce(MemoryChange(changed=tuple(f"review:{i.id}" for i in waiting), background=True))
     return Tally(+tally.kinds, tally.waiting)
 
 

@@ -17,6 +17,7 @@ from chatls_core import config
 from chatls_core.llm.events import ModelError, Usage
 from chatls_core.llm.messages import Message
 from chatls_core.llm.model import Model
+from chatls_core.memory.views import MemoryChange
 from chatls_core.memory.worker.applying import Tally, keep, store
 from chatls_core.memory.worker.asking import Reply, ask_any
 from chatls_core.memory.worker.grounding import only_said
@@ -24,7 +25,7 @@ from chatls_core.memory.worker.locking import only_one
 from chatls_core.memory.worker.parsing import UnreadableReplyError, parse_reply
 from chatls_core.memory.worker.queue import Answer, Batch, PendingQueue
 from chatls_core.memory.worker.request import build, existing_memory
-from chatls_core.memory.worker.review import PendingView, ReviewStore, Settled, shown
+from chatls_core.memory.worker.review import PendingView, ReviewItem, ReviewStore, Settled, shown
 from chatls_core.memory.worker.segment import Segment
 from chatls_core.memory.worker.state import marked, open_state
 from chatls_core.store import Clock, StoreReadOnlyError
@@ -370,15 +371,19 @@ class Learner:
                     keep(self._memory, item, again=True)
                 except ValueError as error:
                     logger.warning("Not remembered (%s): %s", item.kind, error)
-        self._review.settle([i.id for i in taken], self._clock())
+        self._settle(taken)
         return Settled("Remembered", tuple(map(shown, taken)), tuple(i for i in ids if i not in known))
 
     def reject(self, ids: Sequence[str]) -> Settled:
         """Drop waiting items; the same are not proposed again for three months. Raises :class:`OSError`."""
         known = {i.id: i for i in self._review.items()}
         taken = [known[i] for i in dict.fromkeys(ids) if i in known]
-        self._review.settle([i.id for i in taken], self._clock())
+        self._settle(taken)
         return Settled("Dropped", tuple(map(shown, taken)), tuple(i for i in ids if i not in known))
+
+    def _settle(self, items: Sequence[ReviewItem]) -> None:
+        self._review.settle([i.id for i in items], self._clock())
+        self._memory.announce(MemoryChange(removed=tuple(f"review:{i.id}" for i in items)))
 
     @property
     def waiting_messages(self) -> int:

@@ -160,7 +160,8 @@ class InstructionsChanged(Wire):
 
 
 class MemoryChanged(Wire):
-    """Memory was written to. Ids of facts, episodes (``ep_…``), ``topic:…``, ``project:…``, ``profile:…``.
+    """Memory was written to. Ids of facts, episodes (``ep_…``), ``topic:…``, ``project:…``, ``profile:…``, and
+    ``review:…`` for items that wait for the user's yes.
 
     ``background``: learned or tidied unasked; ``undoToken`` takes back all that was added.
     """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from chatls_core.memory import MemoryChange
 from tests.core.memory.worker.rig import Rig
 from tests.core.memory.worker.test_learner import FACT, TALK
 
@@ -48,6 +49,21 @@ async def test_what_a_conversation_with_outside_content_says_about_the_user_wait
     assert {i.kind for i in rig.learner.pending().items} == {"fact", "profile"}
     assert rig.memory.timeline().episodes
     assert "outside content" in rig.learner.pending().markdown
+
+
+async def test_what_waits_and_what_was_settled_is_told(tmp_path: Path) -> None:
+    rig = Rig(tmp_path, lambda _: FACT, review="ask")
+    told: list[MemoryChange] = []
+    rig.memory.subscribe(told.append)
+    rig.offer(*TALK)
+    await rig.learner.run_once()
+    ids = {i.id: i.kind for i in rig.learner.pending().items}
+    assert [set(c.changed) for c in told] == [{f"review:{i}" for i in ids}]
+    told.clear()
+    rig.learner.accept([i for i, kind in ids.items() if kind == "fact"])
+    assert [len(c.added) for c in told] == [1, 0]
+    assert told[0].undo_token
+    assert rig.memory.undo(told[0].undo_token).removed and not rig.facts
 
 
 async def test_an_accepted_item_is_on_disk_before_it_leaves_the_list(tmp_path: Path) -> None:
