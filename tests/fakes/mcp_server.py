@@ -40,8 +40,8 @@ def make_server(record: Callable[[str, Any], None], names: set[str]) -> MCPServe
         return os.environ.get(name, "(not set)")
 
     def essay(words: int) -> str:
-        """A text of so many words."""
-        return " ".join(f"word{n}" for n in range(words))
+        """A text of so many words, one a line."""
+        return "\n".join(f"word{n}" for n in range(words))
 
     def fail(why: str) -> str:
         """Fail."""

@@ -44,6 +44,8 @@ class Connection:
         self.state: State = "starting"
         self.error = ""
         self.tools: tuple[RemoteTool, ...] = ()
+        self.waited_for = False
+        """Whether a turn waited for the server to come up once: no other one does."""
         self.complaints = Complaints()
         self._environment = environment
         self._dynamic = dynamic

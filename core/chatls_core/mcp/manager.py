@@ -50,6 +50,7 @@ class McpServers:
         self._connections: dict[str, Connection] = {}
         self._ended_at: dict[str, float] = {}
         self._held: set[str] = set()
+        self._told: dict[str, str] = {}
         self._guard = asyncio.Lock()
         self._closed = False
         self.on_change: list[Callable[[], None]] = []
@@ -118,14 +119,27 @@ class McpServers:
 
     async def ready(self, seconds: float | None = None) -> None:
         """Follow the configuration, then wait until every server is up or known to have failed, for at most
-        ``seconds`` (default: as set)."""
+        ``seconds``. Without a number each server is waited for once, for as long as the setting says."""
         await self.refresh()
-        starting = [asyncio.ensure_future(c.settled()) for c in self._connections.values() if c.state == "starting"]
-        if starting:
-            limit = self._settings().wait_seconds if seconds is None else seconds
-            _, late = await asyncio.wait(starting, timeout=limit)
-            for waiter in late:
-                waiter.cancel()
+        starting = [c for c in self._connections.values() if c.state == "starting"]
+        if seconds is None:
+            starting = [c for c in starting if not c.waited_for]
+        waiters = [asyncio.ensure_future(c.settled()) for c in starting]
+        if waiters:
+            try:
+                await asyncio.wait(waiters, timeout=self._settings().wait_seconds if seconds is None else seconds)
+            finally:
+                for waiter in waiters:
+                    waiter.cancel()
+            for connection in starting:
+                connection.waited_for = True
+
+    def news(self) -> tuple[ServerStatus, ...]:
+        """Servers that failed since this was last asked."""
+        failed = {s.name: s for s in self.status() if s.state == "failed"}
+        fresh = tuple(s for name, s in failed.items() if self._told.get(name) != s.error)
+        self._told = {name: s.error for name, s in failed.items()}
+        return fresh
 
     def tools(self) -> tuple[RemoteTool, ...]:
         """What the servers that are up offer, by server and name."""
@@ -183,7 +197,7 @@ class McpServers:
         self._held -= {name} if name else set(self._held)
         async with self._guard:
             await self._end([name] if name else list(self._connections))
-        await self.ready()
+        await self.ready(seconds=max((c.start_seconds for c in self._configured.servers.values()), default=0))
 
     async def stop(self, name: str) -> None:
         """End a server until it is started again. Raises :class:`KeyError`."""

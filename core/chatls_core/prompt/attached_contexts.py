@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 
 from chatls_core.contexts.model import DEFAULT_PRIORITY, Attachment, Context, ContextFile
 from chatls_core.contexts.reading import MAX_ENTRIES, chunks, shown_paths
-from chatls_core.prompt.fence import fence
 from chatls_core.prompt.knowledge_tool import recovery_call
 from chatls_core.prompt.system import Section
 from chatls_core.sessions.conversation import Conversation
+from chatls_core.text.fence import fence
 
 STATE_KEY = "contexts"
 REBUILD_KEY = "rebuild"

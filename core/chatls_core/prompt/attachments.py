@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from chatls_core.events import ContextItem
 from chatls_core.host import Host, HostError, HostErrorKind, Range
-from chatls_core.prompt.fence import fence
 from chatls_core.text import cut
+from chatls_core.text.fence import fence
 from chatls_core.text.redaction import redact
 from chatls_core.tools.files import numbered, split_lines
 from chatls_core.tools.paths import ignored, path_of

@@ -9,7 +9,7 @@ from chatls_core.llm.events import ModelError, TextDelta, Usage, UsageReport
 from chatls_core.llm.messages import Message, ModelRequest, TextPart
 from chatls_core.llm.model import Model
 from chatls_core.prompt.compaction_split import transcript
-from chatls_core.prompt.fence import fence
+from chatls_core.text.fence import fence
 
 SECTIONS = (
     "Files Read",

@@ -12,8 +12,8 @@ from pydantic import Field, model_validator
 from chatls_core.contexts.model import Context, ContextError
 from chatls_core.contexts.reading import MAX_ENTRIES, SNIPPET_CHARS, page, search, shown_paths
 from chatls_core.contexts.store import ContextStore
-from chatls_core.prompt.fence import fence
 from chatls_core.text import cut
+from chatls_core.text.fence import fence
 from chatls_core.tools.base import Tool, ToolArguments, ToolContext, ToolError, ToolOutcome
 
 NAME = "knowledge"

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pydantic import Field, model_validator
 
+from chatls_core.mcp import NamedTool
+from chatls_core.prompt.mcp_catalogue import described
 from chatls_core.prompt.skills import Skill
+from chatls_core.text.fence import fence
 from chatls_core.tools.base import Tool, ToolArguments, ToolContext, ToolError, ToolOutcome
 
 NAME = "context_pull"
@@ -47,8 +50,9 @@ class ContextPull(Tool[ContextPullArguments]):
     arguments = ContextPullArguments
     modes = frozenset({"chat", "agent", "coder"})
 
-    def __init__(self, skills: Callable[[], tuple[Skill, ...]]) -> None:
+    def __init__(self, skills: Callable[[], tuple[Skill, ...]], mcp_tools: Sequence[NamedTool] = ()) -> None:
         self._skills = skills
+        self._mcp_tools = mcp_tools
         self._calls = 0
 
     def label(self, arguments: ContextPullArguments) -> str:
@@ -69,9 +73,20 @@ class ContextPull(Tool[ContextPullArguments]):
                 rows = [f"- {s.name}: {s.description}".rstrip(": ") for s in skills]
                 return ToolOutcome("\n".join([f"{len(skills)} skills", *rows, f"Read one: {NAME} {_EXAMPLE}"]))
             case "mcp_tools":
-                raise ToolError("No server with tools is connected. Skills: " + f'{NAME} {{"kind": "skills"}}')
+                return self._tools_of_servers(arguments.name)
         wrong = f"There is no kind {arguments.kind!r}." if arguments.kind else "Which kind?"
         raise ToolError(f'{wrong} Call {NAME} {_EXAMPLE}, or {NAME} {{"kind": "skills"}}.')
+
+    def _tools_of_servers(self, words: str) -> ToolOutcome:
+        total = len(self._mcp_tools)
+        if not total:
+            raise ToolError("No server with tools is connected. Skills: " + f'{NAME} {{"kind": "skills"}}')
+        rows = described(self._mcp_tools, words)
+        if not rows:
+            call = f'{NAME} {{"kind": "mcp_tools"}}'
+            raise ToolError(f"None of the {total} MCP tools has {words!r} in its name or description. All: {call}")
+        listed = fence("MCP servers", "\n".join(rows))
+        return ToolOutcome(f"{len(rows)} of {total} MCP tools\n{listed}\nThey run in agent and coder mode only.")
 
 
 def _one(skills: tuple[Skill, ...], name: str) -> str:

@@ -31,8 +31,9 @@ async def permit(
     Edits are reviewed where they are made, so they ask here only when a rule says so.
     """
     subject = tool.subject(arguments)
-    executes = tool.kind == "execute"
-    verdict = await asyncio.to_thread(policy.judge, tool.name, subject, read_only=tool.read_only, asks=executes)
+    verdict = await asyncio.to_thread(
+        policy.judge, tool.name, subject, read_only=tool.read_only, asks=tool.asks, also=tool.other_names
+    )
     if verdict.action == "deny":
         raise ToolError(f"Not allowed: {verdict.why or 'a rule denies it'}. Do it another way.", denied=True)
     if verdict.action == "allow" and denials.total < MAX_DENIALS:
@@ -42,10 +43,15 @@ async def permit(
     key = f"{tool.name} {' '.join(subject.split()[:2])}"
     if denials.in_a_row[key] >= MAX_DENIALS_IN_A_ROW:
         raise ToolError("The user refused this several times; it is not asked again. Do it another way.", denied=True)
-    title = f"Run {subject}" if executes else tool.label(arguments)
+    title = f"Run {subject}" if tool.kind == "execute" else tool.label(arguments)
     answer = await context.host.approve(
         Approval(
-            context.call_id, title, tool.kind, preview=subject, reason=verdict.why, allow_always=bool(verdict.always)
+            context.call_id,
+            title,
+            tool.kind,
+            preview=tool.preview(arguments),
+            reason=verdict.why,
+            allow_always=bool(verdict.always),
         )
     )
     if answer.decision == "deny":

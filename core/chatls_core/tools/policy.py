@@ -166,12 +166,15 @@ class Policy:
 
         return self._store.update(change)
 
-    def judge(self, tool: str, subject: str, *, read_only: bool, asks: bool) -> Verdict:
+    def judge(self, tool: str, subject: str, *, read_only: bool, asks: bool, also: Sequence[str] = ()) -> Verdict:
         """The verdict for a call. ``subject`` is what it acts on (path or command line); ``asks`` is the default
-        where no rule speaks."""
+        where no rule speaks. ``also`` are further names of the tool: a rule may forbid it by any of them."""
         if tool == "run_command":
             return self._judge_line(subject)
-        rule = self._rule([f"{tool} {subject}"], self._all_rules())
+        rules = self._all_rules()
+        rule = self._rule([f"{tool} {subject}"], rules)
+        if also and self._rule([f"{name} {subject}" for name in also], rules) == "deny":
+            rule = "deny"
         default: Action = "ask" if asks and not read_only else "allow"
         return Verdict(rule or default, always=f"{tool} {subject}"[:MAX_PATTERN] if asks else "")
 

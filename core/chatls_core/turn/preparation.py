@@ -14,7 +14,8 @@ from chatls_core.instructions import InstructionChanges
 from chatls_core.llm.model import Model
 from chatls_core.prompt.attached_contexts import REBUILD_KEY
 from chatls_core.prompt.attachments import MAX_TOTAL_CHARS, Attached, attach, label
-from chatls_core.prompt.fence import fence
+from chatls_core.prompt.mcp_catalogue import MCP_PULL_KEY, freeze, frozen, offered
+from chatls_core.prompt.mcp_catalogue import catalogue as mcp_catalogue
 from chatls_core.prompt.skills import Skill
 from chatls_core.prompt.skills_matching import PULL_KEY, catalogue, matching, pinned, pinned_sections, told
 from chatls_core.prompt.system import (
@@ -26,6 +27,7 @@ from chatls_core.prompt.system import (
 )
 from chatls_core.prompt.turn_context import TurnContext, freeze_stable
 from chatls_core.prompt.window import is_small
+from chatls_core.text.fence import fence
 from chatls_core.tools.paths import path_of
 from chatls_core.turn.exchange import ChatRequest
 from chatls_core.turn.live import LiveSession
@@ -66,7 +68,9 @@ class Preparation:
 
     async def refresh(self) -> None:
         """Take in what another program added to the session, and look at the instruction files."""
-        changes = await asyncio.to_thread(self._refresh)
+        changes, _ = await asyncio.gather(asyncio.to_thread(self._refresh), self._services.mcp.ready())
+        for server in self._services.mcp.news():
+            self._emit(Notice("warning", f"MCP server {server.name} is not available: {server.error}."))
         self._unannounced = bool(changes)
         if changes:
             self._services.instructions_changed(changes)
@@ -88,7 +92,9 @@ class Preparation:
         """Build the system text when a natural rebuild is due; else it stays as it was frozen."""
         self._small = is_small(model)
         key = f"{self._request.mode}{':small' if self._small else ''}"
-        if self._conversation.state.pop(REBUILD_KEY, False):
+        servers = self._services.mcp
+        rebuild = self._conversation.state.pop(REBUILD_KEY, False)
+        if rebuild or (not self._small and frozen(self._conversation) != offered(self._conversation, servers)):
             self._conversation.forget_prefix()
         if self._conversation.system and self._conversation.system_key == key:
             return
@@ -107,7 +113,7 @@ class Preparation:
         if self._memory_on():
             sections.append(memory_section(services.memory.card(), services.memory.index_digest()))
         instructions = Section("instructions", render_stable(items))
-        skills = self._skill_sections(model)
+        skills = [*self._skill_sections(model), *self._mcp_section(model)]
         taken = sum(len(s.text) for s in (*sections, *skills, instructions) if s is not None)
         contexts = services.curation.rendered(self._conversation, model, taken)
         sections += [context.section for context in contexts]
@@ -116,6 +122,7 @@ class Preparation:
         freeze_stable(self._conversation, items)
         kept = [s for s in sections if s is not None and s.text.strip()]
         self._conversation.state["sections"] = [s.name for s in kept]
+        self._conversation.state["recoveries"] = {s.name: s.recovery for s in kept if s.recovery}
         return system_parts(kept)
 
     def _skill_sections(self, model: Model) -> list[Section]:
@@ -125,6 +132,16 @@ class Preparation:
         self._conversation.state[PULL_KEY] = bool(skills) and model.info.tools
         listed = catalogue(skills, names) if model.info.tools else None
         return [*pinned_sections(skills, names, self._request.mode), *([listed] if listed else [])]
+
+    def _mcp_section(self, model: Model) -> list[Section]:
+        """Freeze which remote tools there are; in chat, where they cannot be called, list them."""
+        tools = offered(self._conversation, self._services.mcp)
+        freeze(self._conversation, tools)
+        recoverable = model.info.tools and self._services.settings.prompt.context_pull
+        chat = self._request.mode == "chat"
+        self._conversation.state[MCP_PULL_KEY] = chat and recoverable and bool(tools)
+        listed = mcp_catalogue(tools, recoverable=recoverable) if chat else None
+        return [listed] if listed else []
 
     def _all_skills(self) -> tuple[Skill, ...]:
         scan = self._services.settings.instructions.scan

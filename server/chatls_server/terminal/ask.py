@@ -125,7 +125,7 @@ async def _ask(options: argparse.Namespace, text: str, piped: str, environment: 
 def _with_piped(text: str, piped: str) -> str:
     if not piped.strip():
         return text
-    from chatls_core.prompt.fence import fence
+    from chatls_core.text.fence import fence
 
     return f"{text}\n\n{fence('standard input', piped)}" if text else piped
 

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from chatls_core.mcp import McpError, McpServers, ServerStatus
-from tests.core.mcp.conftest import Rig, alive, calls, http_server, until
+from tests.core.mcp.conftest import Rig
+from tests.fakes.mcp_rig import alive, calls, http_server, until
 
 pytestmark = pytest.mark.timeout(120)
 

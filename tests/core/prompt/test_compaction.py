@@ -14,8 +14,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from chatls_core.config import Mcp
 from chatls_core.llm.events import ModelError
 from chatls_core.llm.messages import ImagePart, Message, ReasoningPart, TextPart, ToolResultPart
+from chatls_core.mcp import McpServers
 from chatls_core.prompt.compaction import Compacted, CompactionError, Compactor
 from chatls_core.prompt.compaction_archive import Archive
 from chatls_core.prompt.compaction_split import call_spans, total_chars
@@ -240,7 +242,7 @@ async def test_what_is_said_while_the_summary_is_written_stays(archive: Archive)
 
 
 async def test_the_call_that_recovers_is_offered_once_something_was_cut(tmp_path: Path) -> None:
-    curation = Curation(tmp_path, lambda: NOW)
+    curation = Curation(tmp_path, lambda: NOW, McpServers(tmp_path, {}, Mcp))
     talk = conversation(long_talk())
     assert curation.tools(ToolSet(()), talk, "chat").names() == ()
     await compact(curation.archive, talk, StubModel(), 20_000)
