@@ -1,16 +1,22 @@
 """How fast instruction files load, are checked at each turn and reload, and how that grows with the monorepo.
 
-Run: ``python -m tests.bench.instructions_bench [--packages 100 400]``. A made-up monorepo has one AGENTS.md per
-package, each importing seven or eight files, and 300 rules with patterns. "first" is what the first turn of a
-conversation in one package pays; the other figures are of a conversation that touched every package. They stand beside
-a baseline of the same run: loading beside reading the same files, the unchanged check beside bare ``os.stat`` calls
-over the files that were loaded. "turn" asks for six paths, "reload" is a check that finds one saved file. Figures are
-processor time, so that a busy machine does not blur them: medians, and for the check the best of many.
+Run: ``python -m tests.bench.instructions_bench [--packages 100 400] [--saves 10000]``.
+
+A made-up monorepo has one AGENTS.md per package, each importing seven or eight files, and 300 rules with patterns.
+"first" is what the first turn of a conversation in one package pays; the other figures are of a conversation that
+touched every package. They stand beside a baseline of the same run: loading beside reading the same files, the
+unchanged check beside bare ``os.stat`` calls over the files that were loaded. "turn" asks for six paths, "reload" is a
+check that finds one saved file. Figures are processor time, so that a busy machine does not blur them: medians, and
+for the check the best of many.
+
+Then a real server is told of thousands of saves in a row, each of which changes what is imported and so what is
+watched; what it holds (resident memory, open descriptors, threads) stands beside what it held after the first few.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import os
 import statistics
 import tempfile
@@ -20,20 +26,79 @@ from pathlib import Path
 
 from chatls_core.config import Instructions as Settings
 from chatls_core.instructions import Instructions, render_stable
+from tests.fakes.lsp_client import EDITOR, LspClient, uri_of
+from tests.fakes.model_server import ModelServer
 
 RULES = 300
 OLD = 1_700_000_000
+WARM_UP_SAVES = 500
 
 
 def main() -> None:
     """Build, measure, print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--packages", type=int, nargs="+", default=[100, 400])
+    parser.add_argument("--saves", type=int, default=10_000)
     options = parser.parse_args()
     print("packages  files  rules | first ms |  load ms  x read |  check ms  x stat |  turn ms |  reload ms")
     for packages in options.packages:
         with tempfile.TemporaryDirectory() as folder:
             _measure(Path(folder), packages)
+    if options.saves and Path("/proc/self/statm").exists():
+        with tempfile.TemporaryDirectory() as folder:
+            asyncio.run(_saves(Path(folder), options.saves))
+
+
+async def _saves(base: Path, saves: int) -> None:
+    """Save AGENTS.md again and again; each save is told before the next one, and the last one is in the next turn."""
+    root = base / "repo"
+    agents = root / "AGENTS.md"
+    for number in range(20):
+        path = root / "docs" / f"{number}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"text {number}\n")
+    agents.write_text("@docs/0.md\n")
+    async with ModelServer() as models:
+        environment = {"ANTHROPIC_API_KEY": "sk-test", "ANTHROPIC_BASE_URL": models.url}
+        editor = LspClient(home=base / "home", root=root, environment=environment, capabilities=EDITOR)
+        editor.handlers["client/unregisterCapability"] = lambda _params: None
+        async with editor:
+            await editor.request("chatls/chat", {"text": "one", "sessionId": "s"}, seconds=60)
+            document = {"textDocument": {"uri": editor.open(agents).uri}}
+
+            async def save(number: int) -> None:
+                agents.write_text(f"@docs/{number % 20}.md\nsave {number} of many\n")
+                since = len(editor.received)
+                editor.notify("textDocument/didSave", document)
+                told = await editor.wait_for("chatls/instructionsChanged", since=since)
+                assert uri_of(agents) in told["params"]["changed"]
+
+            for number in range(WARM_UP_SAVES):
+                await save(number)
+            before, start = _held(editor.process.pid), time.monotonic()
+            for number in range(saves):
+                await save(number)
+                if number % 1000 == 999:
+                    editor.received.clear()
+            spent = time.monotonic() - start
+            after = _held(editor.process.pid)
+            await editor.request("chatls/chat", {"text": "two", "sessionId": "s"}, seconds=60)
+            assert any(f"save {saves - 1} " in request.body.decode() for request in models.requests)
+    print(
+        f"\n{saves} saves, {spent * 1000 / saves:.1f} ms each until told: "
+        f"resident {before[0]:.1f} -> {after[0]:.1f} MiB, "
+        f"descriptors {before[1]} -> {after[1]}, threads {before[2]} -> {after[2]}"
+    )
+
+
+def _held(pid: int) -> tuple[float, int, int]:
+    """Resident MiB, open descriptors and threads of a process."""
+    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return (
+        pages * os.sysconf("SC_PAGE_SIZE") / 2**20,
+        len(os.listdir(f"/proc/{pid}/fd")),
+        len(os.listdir(f"/proc/{pid}/task")),
+    )
 
 
 def _measure(base: Path, packages: int) -> None:

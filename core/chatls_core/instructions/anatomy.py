@@ -13,7 +13,7 @@ from typing import Literal
 
 from chatls_core.instructions import caps, frontmatter, names, pathtext
 from chatls_core.instructions.boundary import Boundary
-from chatls_core.instructions.disk import FileTable, FileText
+from chatls_core.instructions.disk import READ_LIMIT, FileTable, FileText, Unreadable
 from chatls_core.instructions.documents import admitted
 from chatls_core.instructions.expansion import Expanded, expand
 from chatls_core.instructions.imports import LINE_BREAK, find_imports, find_wikilinks
@@ -52,8 +52,10 @@ class Reference:
 class Anatomy:
     """The parts of a buffer. ``lines`` have no line endings; ``body_line`` is where the body starts.
 
-    ``hidden_from`` is the first line the model will not see because of the file's own cap, ``None`` when all is seen;
-    ``limit`` is that cap and ``full_bytes`` what the text would take.
+    Of a huge buffer only the beginning, as much as the loader reads of a file, is the ``body`` and searched for
+    references. ``hidden_from`` is the first line the model will not see because of the file's own cap, ``None`` when
+    all is seen; ``limit`` is that cap and ``full_bytes`` what the text would take. ``unreadable`` is why the saved file
+    holds no text, "" when it does or nothing is saved.
     """
 
     path: Path
@@ -68,6 +70,7 @@ class Anatomy:
     hidden_from: int | None
     tokens: int
     on_disk: FileText | None
+    unreadable: str = ""
 
     def reference_at(self, line: int, column: int) -> Reference | None:
         """The import or wiki link under a place, its end included."""
@@ -84,7 +87,9 @@ def dissect(path: str, text: str, boundary: Boundary, wiki_folders: tuple[str, .
     table = FileTable()
     role = names.role(path, global_folder)
     lines = tuple(LINE_BREAK.split(text))
-    normal = "\n".join(lines)
+    whole = "\n".join(lines)
+    normal = _beginning(whole)
+    beyond = caps.size(whole) - caps.size(normal)
     head = frontmatter.parse(normal) if role == "rule" else None
     body, body_line = (head.body, head.body_line) if head is not None else (normal, 0)
     saved = admitted(table, path, boundary)
@@ -93,7 +98,7 @@ def dissect(path: str, text: str, boundary: Boundary, wiki_folders: tuple[str, .
     content = FileText(path, normal, caps.size(normal), "", identity)
     expanded = expand(table, path, content, body, boundary)
     limit = {"rule": ITEM_LIMIT, "agents": HIERARCHY_LIMIT}.get(role, FILE_LIMIT)
-    whole = expanded.text.strip()
+    shown = expanded.text.strip()
     hidden = _hidden_from(expanded, limit, pathtext.base(path))
     references = (*_imports(table, path, body, expanded), *_wikilinks(table, path, body, boundary, wiki_folders))
     moved = tuple(dataclasses.replace(r, line=r.line + body_line) for r in references)
@@ -105,12 +110,20 @@ def dissect(path: str, text: str, boundary: Boundary, wiki_folders: tuple[str, .
         body,
         body_line,
         moved,
-        caps.size(whole),
+        caps.size(shown) + beyond,
         limit,
         None if hidden is None else hidden + body_line,
-        tokens.estimate(caps.cut(whole, limit, "")),
+        tokens.estimate(caps.cut(shown, limit, "")),
         on_disk,
+        saved.reason if isinstance(saved, Unreadable) and saved.kind not in ("missing", "refused") else "",
     )
+
+
+def _beginning(text: str) -> str:
+    """Whole lines of ``text`` up to :data:`READ_LIMIT` characters; part of a line where it is longer."""
+    if len(text) <= READ_LIMIT:
+        return text
+    return text[:READ_LIMIT].rpartition("\n")[0] or text[:READ_LIMIT]
 
 
 def _hidden_from(expanded: Expanded, limit: int, name: str) -> int | None:

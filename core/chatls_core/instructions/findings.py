@@ -10,6 +10,7 @@ from typing import Literal
 
 from chatls_core.instructions import caps, frontmatter, globs, names, rules
 from chatls_core.instructions.anatomy import Anatomy, Reference
+from chatls_core.instructions.disk import READ_LIMIT
 from chatls_core.instructions.documents import hidden_characters
 from chatls_core.instructions.imports import is_blank
 from chatls_core.instructions.model import ImportStatus
@@ -18,7 +19,7 @@ from chatls_core.text import injection, redaction
 Severity = Literal["error", "warning", "information", "hint"]
 
 _MOST_LINES = 3000
-"""Lines searched for secrets one by one; little beyond reaches the model."""
+"""Lines searched one by one; little beyond reaches the model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,9 @@ def whole_line(anatomy: Anatomy, line: int) -> tuple[int, int, int, int]:
 
 
 def _encoding(anatomy: Anatomy) -> Iterator[Finding]:
+    if anatomy.unreadable:
+        reason = anatomy.unreadable
+        yield Finding("unreadable", "error", f"The model gets nothing of this file: {reason}.", *whole_line(anatomy, 0))
     encoding = anatomy.on_disk.encoding if anatomy.on_disk is not None else "utf-8"
     if encoding == "utf-16":
         yield Finding(
@@ -235,7 +239,7 @@ def _injections(anatomy: Anatomy) -> Iterator[Finding]:
 
 
 def _hidden(anatomy: Anatomy) -> Iterator[Finding]:
-    for number, line in enumerate(anatomy.lines):
+    for number, line in _first_lines(anatomy):
         if line.isascii():
             continue
         starts = [match.start() for match in hidden_characters(line)]
@@ -254,7 +258,7 @@ def _hidden(anatomy: Anatomy) -> Iterator[Finding]:
 
 def _secrets(anatomy: Anatomy) -> Iterator[Finding]:
     message = "This looks like a secret. It would be sent to the model provider with every request; remove it."
-    lines = anatomy.lines[:_MOST_LINES]
+    lines = [line for _, line in _first_lines(anatomy)]
     hit = False
     for number, line in enumerate(lines):
         if redaction.contains_secret(line):
@@ -262,3 +266,13 @@ def _secrets(anatomy: Anatomy) -> Iterator[Finding]:
             yield Finding("secret", "warning", message, *whole_line(anatomy, number))
     if not hit and redaction.contains_secret("\n".join(lines)[: 2 * anatomy.limit]):
         yield Finding("secret", "warning", message, *whole_line(anatomy, 0))
+
+
+def _first_lines(anatomy: Anatomy) -> Iterator[tuple[int, str]]:
+    """The lines worth a search, with their numbers: no more than the loader would read of the file."""
+    left = READ_LIMIT
+    for number, line in enumerate(anatomy.lines[:_MOST_LINES]):
+        if left <= 0:
+            return
+        yield number, line[:left]
+        left -= len(line)

@@ -183,7 +183,8 @@ class Library:
         self._rests_on = None
         self._load_again(folders, stale, with_rules)
         after = self._used(stale, with_rules)
-        elsewhere = {path: digest for path in before if path not in after and (digest := self._digest(path))}
+        inside = self._inside()
+        elsewhere = {path: inside[path] for path in before if path not in after and path in inside}
         self._forget()
         return before, {**after, **elsewhere}
 
@@ -221,14 +222,13 @@ class Library:
                 used.update(document.used)
         return used
 
-    def _digest(self, path: str) -> str:
-        """The fingerprint of ``path`` in any prepared document, "" where it is in none."""
+    def _inside(self) -> dict[str, str]:
+        """Every path whose text is in a prepared document, with its fingerprint."""
+        found: dict[str, str] = {}
         for document in self._documents.values():
             if isinstance(document, InstructionDocument):
-                for used, digest in document.used:
-                    if used == path:
-                        return digest
-        return ""
+                found.update(document.used)
+        return found
 
     def _forget(self) -> None:
         """Drop what nothing rests on any more once it has piled up, so that a long life does not grow."""
@@ -256,7 +256,14 @@ class Library:
 
     def uses(self, path: str) -> bool:
         """Whether the text of ``path`` is in a prepared document."""
-        return path.lower().endswith(_ENDINGS) and bool(self._digest(path))
+        if not path.lower().endswith(_ENDINGS):
+            return False
+        return any(
+            used == path
+            for document in self._documents.values()
+            if isinstance(document, InstructionDocument)
+            for used, _ in document.used
+        )
 
     def users(self, path: str) -> set[str]:
         """The instruction files that have the text of ``path`` inside, itself left out."""

@@ -88,9 +88,10 @@ def _split(finding: Finding, anatomy: Anatomy, uri: str, encoding: Encoding, roo
         return
     headings = ((number, _HEADING.match(line)) for number, line in enumerate(anatomy.lines))
     sections = [(number, match["title"]) for number, match in headings if match]
-    ends = [number for number, _ in sections[1:]] + [len(anatomy.lines)]
+    ends = [*(number for number, _ in sections[1:]), len(anatomy.lines)]
+    # A file without any heading has an end, but no section that begins before it.
     chosen = next(
-        ((start, end, title) for (start, title), end in zip(sections, ends, strict=True) if end > finding.line), None
+        ((start, end, title) for (start, title), end in zip(sections, ends, strict=False) if end > finding.line), None
     )
     if chosen is None or chosen[0] == 0:
         return

@@ -187,6 +187,9 @@ class TestActions:
         assert moved.startswith('---\npaths:\n  - "db/migrations/**"\n  - "db/*.sql"\n---\n\n## SQL\n')
         assert rest == "intro\n" + "some words\n" * 4000
 
+    def test_long_file_without_sections_has_no_fix_and_no_failure(self, tree: Tree) -> None:
+        assert self.fixes(tree, tree.root / "AGENTS.md", "some words\n" * 4000, 3999) == []
+
     def apply(self, action: types.CodeAction, text: str) -> tuple[str, str]:
         """The new file's text and what is left of the old one."""
         assert action.edit is not None

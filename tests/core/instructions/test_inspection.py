@@ -157,6 +157,29 @@ def test_encodings_are_told_from_the_saved_file(tree: Tree) -> None:
     assert codes(tree, "repo/AGENTS.md", "te�xt") == ["encoding"]
 
 
+@pytest.mark.parametrize("data", [b"te\0xt", "text".encode("utf-16-le")])
+def test_file_that_is_no_text_is_told(tree: Tree, data: bytes) -> None:
+    tree.write("repo/AGENTS.md", data)
+
+    (finding,) = findings(tree, "repo/AGENTS.md", data.decode("utf-8", "replace"))
+
+    assert (finding.code, finding.severity) == ("unreadable", "error")
+    assert "not a text file" in finding.message
+
+
+def test_only_what_the_model_could_see_of_a_huge_file_is_searched(tree: Tree) -> None:
+    line = "some words about @docs/none.md in a file that is far too large\n"
+    text = line * (5_000_000 // len(line)) + "@docs/last.md"
+
+    inspection = tree.loaded.inspector.inspect(tree.root / "AGENTS.md", text)
+
+    (cap,) = [finding for finding in inspection.findings if finding.code == "beyond-cap"]
+    assert f"{len(text):,} bytes" in cap.message
+    assert cap.line * len(line) < 32 * 1024 < (cap.line + 5) * len(line)
+    assert cap.end_line == text.count("\n")
+    assert max(reference.line for reference in inspection.anatomy.references) < 4000
+
+
 def test_blank_wrongly_named_and_misplaced_files(tree: Tree) -> None:
     assert codes(tree, "repo/AGENTS.md", "\n") == ["blank"]
     (wrong,) = findings(tree, "repo/agents.md", "text")
