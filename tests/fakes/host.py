@@ -10,6 +10,7 @@ from chatls_core.host import (
     Approval,
     ApprovalAnswer,
     ChangeResult,
+    Diagnostic,
     DiagnosticReport,
     Document,
     FileChangeResult,
@@ -38,6 +39,11 @@ class FakeHost:
     notices: list[tuple[NoticeLevel, str]] = field(default_factory=list)
     trusted: bool = True
     capabilities: HostCapabilities = field(default_factory=lambda: HostCapabilities(edits_buffers=True, approves=True))
+    formatter: Callable[[str], str] | None = None
+    """Changes a text when it is saved."""
+    linter: Callable[[str, str], Sequence[Diagnostic]] | None = None
+    """What another server finds in the text of a URI; ask for it with the capability ``diagnostics``."""
+    asked_findings: list[Sequence[str]] = field(default_factory=list)
 
     @property
     def roots(self) -> Sequence[Path]:
@@ -108,12 +114,22 @@ class FakeHost:
         saved = []
         for uri in uris:
             if uri in self.buffers:
-                _write(_path(uri), self.buffers.pop(uri))
+                text = self.buffers.pop(uri)
+                _write(_path(uri), self.formatter(text) if self.formatter else text)
             saved.append(SaveResult(uri, True))
         return saved
 
     async def diagnostics(self, uris: Sequence[str], settle_ms: int) -> DiagnosticReport:
-        return DiagnosticReport()
+        self.asked_findings.append(tuple(uris))
+        if self.linter is None:
+            return DiagnosticReport()
+        found = []
+        for uri in uris:
+            try:
+                found += self.linter(uri, self._read(uri).text)
+            except HostError:
+                continue
+        return DiagnosticReport(tuple(found), complete=True)
 
     def dirty_documents(self) -> Mapping[str, Document]:
         return {uri: replace(self._read(uri), dirty=True) for uri in self.buffers}

@@ -139,6 +139,8 @@ class LspClient:
             "client/registerCapability": lambda _params: None,
             "chatls/save": self.save_documents,
         }
+        self.after_answer: Callable[[], object] | None = None
+        """Done once, right behind the next answer this editor gives."""
         self.received: list[dict[str, Any]] = []
         self.requests_received: list[dict[str, Any]] = []
         self.stderr = ""
@@ -458,6 +460,9 @@ class LspClient:
             except ResponseError as error:
                 answer["error"] = {"code": error.code, "message": error.message}
         self.send(answer)
+        follow_up, self.after_answer = self.after_answer, None
+        if follow_up is not None:
+            follow_up()
 
     async def _read_errors(self) -> None:
         assert self.process.stderr is not None

@@ -7,6 +7,7 @@ teaches the next correct call.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -75,6 +76,12 @@ class TurnFiles:
     """This turn's applied changes: call id, URI, text before, text after, new URI."""
     agent_edited: set[str] = field(default_factory=set)
     """Files the agent edited in this conversation: saved before a command reads the disk."""
+    findings: dict[str, Counter[str]] = field(default_factory=dict)
+    """What other language servers said of edited files when the model was last told, by URI."""
+    unchecked: set[str] = field(default_factory=set)
+    """Edited since they were last asked."""
+    no_findings: bool = False
+    """Whether the editor, asked for their findings, kept silent."""
 
     def touch(self, path: Path | None) -> None:
         """Remember that the turn read or changed ``path`` (path rules and nested instructions follow it)."""

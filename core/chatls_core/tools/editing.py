@@ -7,6 +7,7 @@ is lost. The host is the only writer.
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -25,6 +26,7 @@ from chatls_core.host import (
     WorkspaceChange,
 )
 from chatls_core.text.redaction import MASK
+from chatls_core.tools.aftermath import note_findings, save_files
 from chatls_core.tools.base import EditRecord, ToolContext, ToolError, ToolOutcome
 from chatls_core.tools.files import numbered, split_lines
 from chatls_core.tools.paths import path_of
@@ -88,6 +90,7 @@ class _EditRun:
             self._problems[w.uri] = await self._syntax(w)
         if context.settings.edits.review == "ask" or any(is_protected(w.uri, context.host.roots) for w in rebased):
             rebased = await self._review(rebased)
+        await note_findings(context, [w.uri for w in rebased])
         result, final = await self._apply(rebased)
         if not result.applied:
             reason = result.reason or next((f.reason for f in result.files if f.reason), "the editor refused the edit")
@@ -96,9 +99,10 @@ class _EditRun:
         self._report(final, "applied")
         for w in final:
             self._remember(w)
+        changed = ""
         if context.settings.edits.save == "always":
-            await context.host.save([w.new_uri or w.uri for w in final if w.after is not None])
-        return self._success(final)
+            changed = await save_files(context, [w.new_uri or w.uri for w in final if w.after is not None])
+        return self._success(final) + changed
 
     async def _rebase(self, wanted: WantedFile) -> WantedFile:
         now = await current_text(self._context.host, wanted.uri)
@@ -189,6 +193,9 @@ class _EditRun:
         if wanted.after is not None:
             files.read[wanted.new_uri or wanted.uri] = wanted.after
             files.agent_edited.add(wanted.new_uri or wanted.uri)
+            files.unchecked.add(wanted.new_uri or wanted.uri)
+            if wanted.new_uri:
+                files.findings[wanted.new_uri] = files.findings.pop(wanted.uri, Counter())
         files.touch(path_of(wanted.new_uri or wanted.uri))
 
     def _success(self, final: Sequence[WantedFile]) -> str:

@@ -19,6 +19,7 @@ from pydantic import Field
 
 from chatls_core.text import cut
 from chatls_core.text.redaction import without_secrets
+from chatls_core.tools.aftermath import save_files
 from chatls_core.tools.base import Tool, ToolArguments, ToolContext, ToolError, ToolOutcome
 from chatls_core.tools.paths import display, path_of
 
@@ -64,16 +65,19 @@ class RunCommand(Tool[CommandArguments]):
 
 
 async def save_edited(context: ToolContext) -> str:
-    """Save what the agent edited before something reads the disk; says which buffers still differ from it."""
-    edited = [uri for uri in context.files.agent_edited if uri in context.host.dirty_documents()]
+    """Save what the agent edited before something reads the disk; says which buffers still differ from it,
+    and what the editor changed while saving."""
+    edited = sorted(context.files.agent_edited & context.host.dirty_documents().keys())
+    changed = ""
     if context.settings.edits.save != "never" and edited:
-        await context.host.save(edited)
+        changed = await save_files(context, edited)
     names = [
         display(document.path, context)
         for document in context.host.dirty_documents().values()
         if document.path is not None
     ]
-    return f"\n[unsaved in the editor, so not seen by this command: {', '.join(sorted(names))}]" if names else ""
+    unseen = f"\n[unsaved in the editor, so not seen by this command: {', '.join(sorted(names))}]" if names else ""
+    return unseen + changed
 
 
 def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:

@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from chatls_core.host import Location, Position, Range
 from chatls_core.sessions import SessionError, SessionStore
 from chatls_core.text.redaction import redact
+from chatls_core.tools.aftermath import save_files
 from chatls_core.tools.base import Tool, ToolArguments, ToolContext, ToolError, ToolOutcome
 from chatls_core.tools.files import read_document
 from chatls_core.tools.paths import display, path_of
@@ -68,8 +69,9 @@ class Diagnostics(Tool[DiagnosticsArguments]):
         if not uris:
             raise ToolError("Nothing was edited yet; name the files to ask about.")
         edited = [uri for uri in uris if uri in context.files.agent_edited]
+        changed = ""
         if edited and context.settings.edits.save != "never":
-            await context.host.save(edited)
+            changed = await save_files(context, edited)
         report = await context.host.diagnostics(uris, SETTLE_MS)
         lines, places = [], []
         for item in report.items[:MAX_DIAGNOSTICS]:
@@ -84,7 +86,9 @@ class Diagnostics(Tool[DiagnosticsArguments]):
             lines.append(f"[{len(report.items) - MAX_DIAGNOSTICS} more]")
         if not report.complete:
             lines.append("[not complete: the editor shows some of these files nowhere, or the servers were still busy]")
-        return ToolOutcome("\n".join(lines) or "No findings.", f"{len(report.items)} findings", tuple(places))
+        return ToolOutcome(
+            ("\n".join(lines) or "No findings.") + changed, f"{len(report.items)} findings", tuple(places)
+        )
 
 
 class SessionArguments(ToolArguments):

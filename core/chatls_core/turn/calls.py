@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from chatls_core.config import Settings
@@ -14,6 +15,8 @@ from chatls_core.llm.messages import ToolCallPart, ToolResultPart
 from chatls_core.prompt.compaction_archive import Archive
 from chatls_core.prompt.compaction_tool import NAME as RECALL
 from chatls_core.text import cut
+from chatls_core.text.redaction import redact
+from chatls_core.tools.aftermath import new_findings
 from chatls_core.tools.base import Tool, ToolArguments, ToolContext, ToolError, ToolSet
 from chatls_core.tools.gate import permit
 from chatls_core.tools.policy import Policy
@@ -61,6 +64,17 @@ class CallRunner:
             batch = []
             await self._one(number, call)
         await self._together(batch)
+        await self._tell_findings(calls)
+
+    async def _tell_findings(self, calls: Sequence[ToolCallPart]) -> None:
+        """Add what other language servers found since the edits to the last edit's result, else to the last one."""
+        if not calls or not (found := await new_findings(self._context(calls[-1].id))):
+            return
+        edits = [n for n, call in enumerate(calls) if (t := self._tools.get(call.name)) and t.kind in ("edit", "move")]
+        number = edits[-1] if edits else len(calls) - 1
+        if (result := self._results.get(number)) is not None:
+            found = await asyncio.to_thread(redact, found)
+            self._results[number] = replace(result, text=f"{result.text}\n{found}")
 
     def results(self, calls: Sequence[ToolCallPart]) -> tuple[ToolResultPart, ...]:
         """One result per call, in order; calls that did not run say so."""
@@ -87,16 +101,7 @@ class CallRunner:
             names = ", ".join(self._tools.names())
             await self._refuse(number, call, f"There is no tool {call.name!r}. Available: {names}.")
             return
-        context = ToolContext(
-            host=self._host,
-            settings=self._settings,
-            mode=self._turn.request.mode,
-            call_id=call.id,
-            files=self._session.files,
-            emit=self._turn.emit,
-            session_id=self._session.conversation.id,
-            turn_id=self._turn.id,
-        )
+        context = self._context(call.id)
         try:
             if call.error:
                 raise ToolError(f"{call.name}: {call.error} Send the call again.")
@@ -131,6 +136,18 @@ class CallRunner:
             self._session.conversation.state["external"] = True
         await self._finish(
             number, call, "completed", outcome.text, locations=outcome.locations, max_chars=outcome.max_chars
+        )
+
+    def _context(self, call_id: str) -> ToolContext:
+        return ToolContext(
+            host=self._host,
+            settings=self._settings,
+            mode=self._turn.request.mode,
+            call_id=call_id,
+            files=self._session.files,
+            emit=self._turn.emit,
+            session_id=self._session.conversation.id,
+            turn_id=self._turn.id,
         )
 
     async def _refuse(self, number: int, call: ToolCallPart, text: str) -> None:

@@ -38,6 +38,7 @@ logger = logging.getLogger(__name__)
 
 APPROVAL_SECONDS = 600.0
 _SAVE_SECONDS = 30.0
+_CATCH_UP_SECONDS = 2.0
 _MESSAGE_LIMIT = 8000
 _SEVERITIES: Mapping[int, Literal["error", "warning", "information", "hint"]] = {
     1: "error",
@@ -220,9 +221,17 @@ class Asking:
                 results = []
                 for uri in uris:
                     item = told.get(document_key(uri))
+                    await self._caught_up(uri, item.version if item else None)
                     results.append(SaveResult(uri, item is not None and item.saved, item.version if item else None))
                 return results
         return [self._as_saved(uri) for uri in uris]
+
+    async def _caught_up(self, uri: str, version: int | None) -> None:
+        """Wait, bounded, until what saving changed in a document (formatters) has arrived here too."""
+        if version is not None and self._server.documents.get(uri) is not None:
+            await self._server.documents.wait_for(
+                uri, lambda document: (document.version or 0) >= version, timeout_seconds=_CATCH_UP_SECONDS
+            )
 
     def _as_saved(self, uri: str) -> SaveResult:
         assumed = self._server.host.assumptions.get(uri)
@@ -249,9 +258,10 @@ class Asking:
             return DiagnosticReport()
         if answer is None:
             return DiagnosticReport()
+        asked = {document_key(uri): uri for uri in uris}
         items = tuple(
             Diagnostic(
-                uri=entry.uri,
+                uri=asked.get(document_key(entry.uri), entry.uri),
                 range=self._range(entry.uri, found.range),
                 severity=_SEVERITIES.get(found.severity or 1, "error"),
                 message=found.message,
