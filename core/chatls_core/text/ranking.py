@@ -242,27 +242,28 @@ class PassageIndex:
     def _hits(self, slots: list[int], wish: scoring.Wish, times: str, result: scoring.Result) -> list[Hit]:
         """The passages in ``slots`` with their scores and reasons."""
         named = [self._naming(word) for word in wish.words]
-        presence = result.presence[:, slots].T.tolist()
-        totals = (result.total[slots] / result.possible).tolist()
-        evidence = zip(result.coverage[slots].tolist(), result.telling[slots].tolist(), strict=True)
+        presence = (result.presence[:, slots].T > 0).tolist()
+        totals = (result.total[slots] / result.possible).round(6).tolist()
+        coverage = result.coverage[slots].clip(max=1.0).round(4).tolist()
+        telling = result.telling[slots].round(4).tolist()
+        within = [False] * len(slots) if wish.inside is None else (wish.inside[slots] > 0).tolist()
+        spoken = (result.spoken[slots] > 0).tolist()
+        whys: dict[tuple[object, ...], str] = {}
         hits = []
-        for slot, present, total, (coverage, telling) in zip(slots, presence, totals, evidence, strict=True):
+        for place, slot in enumerate(slots):
             passage = self._table.passages[slot]
             assert passage is not None
-            parts = [
-                next(name for name, holders in names if slot in holders)
-                for names, share in zip(named, present, strict=True)
-                if share > 0
-            ]
-            reasons = ["has " + ", ".join(parts)] if parts else []
-            if wish.inside is not None and wish.inside[slot]:
-                reasons.append(f"from {times}")
-            if not reasons:
-                reasons.append("stands beside a passage that matches")
-            if result.spoken[slot]:
-                reasons.append(f"said by {self._table.label(slot)}")
-            why = "; ".join(reasons)
-            hits.append(Hit(passage.id, round(total, 6), why, round(min(1.0, coverage), 4), round(telling, 4)))
+            parts = tuple(
+                # Most words have one term that anything holds.
+                names[0][0] if len(names) == 1 else next(name for name, holders in names if slot in holders)
+                for names, present in zip(named, presence[place], strict=True)
+                if present
+            )
+            speaker = self._table.label(slot) if spoken[place] else ""
+            key = (parts, within[place], speaker)
+            if (why := whys.get(key)) is None:
+                why = whys[key] = _reason(parts, times if within[place] else "", speaker)
+            hits.append(Hit(passage.id, totals[place], why, coverage[place], telling[place]))
         return hits
 
     def _naming(self, word: expansion.Wanted) -> list[tuple[str, Container[int]]]:
@@ -292,6 +293,18 @@ class PassageIndex:
                 reasons.append("close in meaning")
             found.append(replace(hit, score=round(score, 6), why="; ".join(reasons)))
         return found
+
+
+def _reason(parts: Sequence[str], times: str, speaker: str) -> str:
+    """Why a passage was found: the words it has, the asked time it is from, the asked person who said it."""
+    reasons = ["has " + ", ".join(parts)] if parts else []
+    if times:
+        reasons.append(f"from {times}")
+    if not reasons:
+        reasons.append("stands beside a passage that matches")
+    if speaker:
+        reasons.append(f"said by {speaker}")
+    return "; ".join(reasons)
 
 
 def _windows(text: str, now: datetime) -> Sequence[TimeWindow]:

@@ -1,6 +1,7 @@
 """Irregular forms, words that mean nearly the same, kinds and their members, and Portuguese–English pairs.
 
-General language, taken from no corpus.
+General language, taken from no corpus; the kinds follow the categories that studies of word association ask for (gems,
+metals, fabrics, utensils, parts of the body, sports, …) with the commonest answers.
 
 A question names the kind ("which *database*", "what *pets*") where the answer names the member ("Postgres", "a *cat*").
 Lexical ranking cannot bridge that by itself; these small tables do, at a weight well below the word itself. Only
@@ -135,7 +136,7 @@ house home apartment flat
 move relocate
 city town
 country nation
-movie film
+movie film documentary
 show series sitcom
 book novel reading
 author writer
@@ -147,7 +148,7 @@ draw drawing sketch
 hobby pastime interest leisure
 exercise workout gym fitness training
 sick ill illness disease
-injury hurt
+injury injure injured hurt
 doctor physician
 hospital clinic
 medicine medication drug
@@ -180,8 +181,12 @@ food dish cuisine recipe
 cook bake
 dessert sweet cake
 drink beverage
-dog puppy
-cat kitten
+grocery groceries supermarket
+roommate flatmate housemate
+hometown birthplace
+divorce separated
+dog puppy pup
+cat kitten kitty
 gift present
 party celebration
 marry wedding
@@ -420,6 +425,76 @@ holiday: christmas easter thanksgiving halloween carnival
 relationship: married single divorced dating engaged
 language: english spanish portuguese french german italian japanese chinese python java javascript typescript golang
   rust ruby kotlin swift scala elixir haskell php perl
+gem: diamond ruby emerald sapphire opal topaz amethyst pearl
+metal: iron copper silver gold steel aluminum zinc titanium tin brass
+fabric: cotton wool silk linen polyester denim leather velvet
+utensil: knife fork spoon spatula whisk pan pot ladle
+appliance: fridge refrigerator oven dishwasher microwave toaster blender washer dryer vacuum
+tool: hammer screwdriver drill wrench pliers saw chisel
+toy: doll lego blocks puzzle kite yoyo teddy
+game: rpg mmorpg boardgame minecraft fortnite zelda pokemon monopoly scrabble checkers backgammon solitaire cards
+  arcade multiplayer
+body: knee ankle wrist shoulder elbow hip neck toe finger leg foot stomach chest
+injury: sprain sprained twisted fracture fractured broken broke bruise bruised concussion torn wounded sore crutches
+injured: sprain sprained twisted fracture fractured broken broke bruise bruised concussion torn hurt sore
+symptom: headache fever nausea cough dizziness fatigue rash cramps stomachache backache insomnia
+pain: headache stomachache backache toothache migraine sore ache cramps
+digestive: stomach stomachache gastritis nausea indigestion heartburn bowel
+pet: pup pups kitty bunny gerbil ferret budgie tortoise
+animal: mouse squirrel raccoon frog camel donkey giraffe zebra monkey gorilla kangaroo panda penguin
+insect: bee ant wasp butterfly mosquito spider beetle dragonfly moth
+fish: salmon tuna trout cod sardine goldfish shark
+bird: sparrow robin crow hawk hummingbird duck goose swan seagull cardinal
+sport: archery badminton wrestling gymnastics fencing rowing sailing softball lacrosse climbing marathon triathlon
+  skating snowboarding karate
+dance: ballet salsa tango waltz hiphop samba ballroom flamenco
+dessert: cobbler gelato tiramisu brownies donut custard crumble parfait fudge sundae macarons
+snack: chips popcorn crackers nuts pretzels cookies granola
+alcohol: beer wine whiskey vodka rum gin tequila cocktail champagne
+drink: smoothie lemonade cocktail milk milkshake kombucha
+seasoning: salt pepper cinnamon garlic oregano basil paprika cumin
+breakfast: pancakes eggs oatmeal cereal toast waffles granola
+meal: brunch barbecue supper
+food: stir fry noodle dumplings ramen burrito quiche risotto stew tofu seafood
+fuel: gasoline diesel coal petrol
+crime: theft robbery murder burglary fraud assault
+weapon: gun knife sword rifle
+building: house church school tower castle cathedral skyscraper library
+dwelling: house apartment condo cabin tent hut cottage
+landmark: castle tower bridge cathedral temple statue palace
+nature: hike canyon valley cliff creek island meadow stars sky mountains
+weather: hail fog sleet thunder heat humid drought
+science: chemistry biology physics astronomy geology psychology botany
+music: jazz rock pop classical rap country blues reggae metal folk opera
+instrument: harp viola trombone banjo accordion tuba harmonica synthesizer
+reading: novel magazine newspaper comic biography memoir
+book: memoir biography trilogy fantasy thriller fiction nonfiction
+genre: biography memoir documentary action western anime animation romcom nonfiction
+vehicle: suv van scooter tractor minivan pickup sedan hatchback toyota honda ford tesla bmw
+ship: boat yacht sailboat canoe kayak ferry cruise
+footwear: boots sandals sneakers slippers heels
+clothes: pants shorts blouse suit tie gloves pajamas uniform swimsuit
+relative: mother father brother sister aunt uncle cousin grandmother grandfather nephew niece
+family: nephew niece grandma grandpa grandparents kids stepmother
+profession: firefighter pharmacist veterinarian dentist architect editor translator electrician librarian carpenter
+  bartender paramedic farmer
+relax: yoga meditation meditate bath massage spa soothing unwind
+surgery: operation transplant appendectomy
+subscription: netflix spotify hulu disney youtube magazine
+streaming: netflix spotify hulu disney twitch youtube
+store: supermarket target walmart ikea costco grocery bakery
+bank: chase wells citibank santander nubank
+airline: delta united lufthansa ryanair emirates latam
+hotel: hostel resort airbnb motel inn
+currency: dollar euro pound yen real peso
+religion: christian muslim jewish buddhist hindu catholic
+religious: church mosque temple synagogue prayer bible
+military: army navy marines airforce deployed
+gift: flowers book necklace perfume voucher
+camera: canon nikon sony lens dslr
+phone: iphone samsung pixel android
+laptop: macbook thinkpad chromebook
+console: playstation xbox nintendo switch
 database: postgres postgresql mysql mariadb sqlite mongodb redis cassandra dynamodb oracle clickhouse duckdb
 editor: vscode vim neovim emacs intellij sublime pycharm
 framework: django flask fastapi react vue angular svelte rails spring express nextjs laravel
