@@ -22,6 +22,7 @@ import { NoServerError } from './server/discovery';
 import { Supervisor } from './server/supervisor';
 import { StatusItem } from './status';
 import { Views } from './views';
+import { memoryLine, type MemoryChange } from './views/memory-words';
 import type { ChatParams, ChatResult, Mode, Status, TurnEvent } from './wire';
 
 let supervisor: Supervisor | undefined;
@@ -60,7 +61,7 @@ export function activate(context: vscode.ExtensionContext): void {
     progress: (callId, accepted, rejected) => view.post({ type: 'hunks', callId, accepted, rejected }),
     asUri: fromWire,
   });
-  const views = new Views({ extensionUri: context.extensionUri, run, results, session: () => controller.session, mode, asUri, fromWire, filesChanged });
+  const views = new Views({ extensionUri: context.extensionUri, run, results, session: () => controller.session, mode, asUri, fromWire, openMessage, filesChanged });
   const router = new PanelRouter({ controller, companions, reviews, view, run, asUri, surroundings, refresh, setMode });
 
   function mode(): Mode {
@@ -110,12 +111,19 @@ export function activate(context: vscode.ExtensionContext): void {
       const names = (changed ?? []).map((uri) => vscode.workspace.asRelativePath(vscode.Uri.parse(uri)));
       if (names.length) notice(vscode.l10n.t('{0} changed; the next answer follows it', names.join(', ')));
     });
-    client.onNotification('chatls/memoryChanged', ({ added }: { added?: string[] }) => {
+    client.onNotification('chatls/memoryChanged', (change: MemoryChange) => {
       views.memoryChanged();
-      const count = added?.length ?? 0;
-      if (count) notice(count === 1 ? vscode.l10n.t('Remembered 1 fact') : vscode.l10n.t('Remembered {0} facts', count));
+      const line = memoryLine(change);
+      const { undoToken } = change;
+      if (line) view.post({ type: 'notice', level: 'info', text: line.text, memory: { ids: line.ids, ...(undoToken ? { undoToken } : {}) } });
     });
     registerDialogs(client, { controller, reviews, show: () => void view.reveal(true) });
+  }
+
+  async function openMessage(session: string, message?: string): Promise<boolean> {
+    const opened = await controller.openAt(session, message);
+    if (opened) await view.reveal(true);
+    return opened;
   }
 
   function filesChanged(uris: string[]): void {

@@ -61,8 +61,14 @@ export interface Surroundings {
   attachments: Attachment[];
 }
 
+/** What a quiet line about memory opens, and the token that takes it back. */
+export interface RememberedItems {
+  ids: string[];
+  undoToken?: string;
+}
+
 export type ToPanel =
-  | { type: 'reset'; turns: TurnSnapshot[]; pending: PendingDialog[]; sent: string[]; draft?: string }
+  | { type: 'reset'; turns: TurnSnapshot[]; pending: PendingDialog[]; sent: string[]; draft?: string; reveal?: string }
   | { type: 'surroundings'; value: Surroundings }
   | { type: 'turn'; turn: Sent }
   | { type: 'events'; items: { key: string; event: TurnEvent }[] }
@@ -71,7 +77,7 @@ export type ToPanel =
   | { type: 'dialog'; dialog: PendingDialog }
   | { type: 'resolved'; callId: string; text: string; answered: boolean }
   | { type: 'hunks'; callId: string; accepted: string[]; rejected: string[] }
-  | { type: 'notice'; level: 'info' | 'warning' | 'error'; text: string }
+  | { type: 'notice'; level: 'info' | 'warning' | 'error'; text: string; memory?: RememberedItems }
   | { type: 'completions'; id: number; items: Completion[] }
   | { type: 'compose'; text: string; mode?: Mode };
 
@@ -98,6 +104,8 @@ export type FromPanel =
   | { type: 'answer'; callId: string; answers: Answers | null }
   | { type: 'diff'; callId: string; uri: string }
   | { type: 'undo'; turnId: string; callId?: string }
+  | { type: 'memory'; ids: string[] }
+  | { type: 'undoMemory'; token: string }
   | { type: 'action'; action: PanelAction };
 
 /** Buttons of cards and of the empty state; each is one of the extension's commands. */

@@ -252,6 +252,25 @@ describe('after a reload', () => {
     ]);
   });
 
+  it('a session opens at the message something was said in, unless an answer runs', async () => {
+    const history = [
+      { id: 'm1', turnId: 't1', role: 'user', text: 'first' },
+      { id: 'm2', turnId: 't2', role: 'user', text: 'second' },
+      { id: 'm3', turnId: 't2', role: 'assistant', text: 'answer' },
+    ];
+    const world = ports({ 'chatls.session.load': () => ({ id: 'old', history }), 'chatls.session.events': () => ({ events: [] }) });
+    const chat = new ChatController(world.made);
+    expect(await chat.openAt('old', 'm3')).toBe(true);
+    expect(chat.session).toBe('old');
+    expect(chat.snapshot()).toMatchObject({ reveal: 't2', turns: [{ key: 't1' }, { key: 't2' }] });
+    expect(await chat.openAt('old', 'gone')).toBe(true);
+    expect(chat.snapshot().reveal).toBe('t1');
+    void chat.send('more', 'chat', NONE);
+    expect(chat.snapshot().reveal).toBeUndefined();
+    expect(await chat.openAt('other')).toBe(false);
+    expect([chat.session, world.asked[0]!.cancelled]).toEqual(['old', false]);
+  });
+
   it('a message sent meanwhile is not swept away', async () => {
     let release = () => undefined as void;
     const gate = new Promise<void>((resolve) => (release = resolve));

@@ -159,6 +159,23 @@ describe('reading', () => {
     expect(last('link')).toEqual({ type: 'link', href: 'src/a.py', line: 4 });
   });
 
+  it('what was remembered is one quiet line that opens it, and takes it back once', () => {
+    tell({ type: 'notice', level: 'info', text: 'Remembered 2 facts', memory: { ids: ['a', 'b'], undoToken: 'u1' } });
+    button('Remembered 2 facts').click();
+    expect(last('memory')).toEqual({ type: 'memory', ids: ['a', 'b'] });
+    button('Undo').click();
+    button('Undo').click();
+    expect(posted.filter((message) => message.type === 'undoMemory')).toEqual([{ type: 'undoMemory', token: 'u1' }]);
+  });
+
+  it('leads to a turn of long ago and marks it', () => {
+    const turns = Array.from({ length: 60 }, (_, index) => ({ key: `t${index}`, text: `question ${index}`, mode: 'chat' as const, attachments: [], events: [] }));
+    Element.prototype.scrollIntoView = vi.fn();
+    tell({ type: 'reset', turns, pending: [], sent: [], reveal: 't3' });
+    expect($('.turn.revealed').dataset.key).toBe('t3');
+    expect(Element.prototype.scrollIntoView).toHaveBeenCalledOnce();
+  });
+
   it('draws the newest turns of a long session at once, and the rest when asked', () => {
     const turns = Array.from({ length: 120 }, (_, index) => ({
       key: `k${index}`,

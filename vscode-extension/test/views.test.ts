@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { checkpointRows, partsOf } from '../src/views/context-state';
 import { instructionRows, instructionTokens } from '../src/views/instruction-rows';
 import { idsOf, quoted } from '../src/views/memory-items';
-import { memoryRows, recallRows, scoreBar } from '../src/views/memory-rows';
+import { memoryRows, onlyThose, recallRows, scoreBar } from '../src/views/memory-rows';
+import { memoryLine } from '../src/views/memory-words';
 import type { Row } from '../src/views/rows';
 
 const find = (rows: Row[], label: string): Row | undefined =>
@@ -41,7 +42,7 @@ describe('the Instructions view', () => {
 });
 
 describe('the Memory view', () => {
-  const nothing = { facts: [], total: 0, profile: [], projects: [], topics: [], episodes: [] };
+  const nothing = { waiting: [], facts: [], total: 0, profile: [], projects: [], topics: [], episodes: [], digests: [] };
   const fact = { id: 'f1', content: 'We deploy\non Thursdays', category: 'general', score: 2, confidence: 0.9, ageDays: 3, pinned: true, sensitive: false };
 
   it('is empty when nothing is remembered', () => {
@@ -52,10 +53,56 @@ describe('the Memory view', () => {
     const rows = memoryRows({ ...nothing, facts: [fact, { ...fact, id: 'f2', content: 'x', category: 'a', score: 1, ageDays: 0, pinned: false, sensitive: true }], total: 2 });
     expect(rows[0]!.children!.map((row) => row.label)).toEqual(['a', 'general']);
     const shown = find(rows, 'We deploy on Thursdays')!;
-    expect(shown.description).toBe('▰▰▰▰▰ · 3 d · pinned');
+    expect(shown.description).toBe('▰▰▰▰▰ · 3 d · 90 % · pinned');
     expect(shown.speech).toBe('We deploy\non Thursdays, score 2.0, 3 d, confidence 90 %, pinned');
     expect(shown.actions).toBe('fact.pinned.open');
-    expect(find(rows, 'x')).toMatchObject({ description: '▰▰▰▱▱ · today · sensitive', actions: 'fact.loose.sensitive' });
+    expect(find(rows, 'x')).toMatchObject({ description: '▰▰▰▱▱ · today · 90 % · sensitive', actions: 'fact.loose.sensitive' });
+  });
+
+  it('says who a fact is from, and offers the conversation where there is one', () => {
+    const sources = [{ kind: 'extraction', session: 's1', message: 'm1', time: '2026-03-02T09:00:00Z' }];
+    const rows = memoryRows({ ...nothing, facts: [{ ...fact, sources }], total: 1 });
+    expect(find(rows, 'We deploy on Thursdays')).toMatchObject({
+      description: '▰▰▰▰▰ · 3 d · 90 % · learned · pinned',
+      actions: 'fact.pinned.said.open',
+      target: { origin: { session: 's1', message: 'm1' } },
+    });
+  });
+
+  it('puts what waits for an answer first', () => {
+    const items = [{ id: 'w1', kind: 'fact', text: 'Billing is in Rust', category: 'project', date: '2026-03-02T09:00:00Z', external: true, session: 's' }, { id: 'w2', kind: 'episode', text: 'Shipped it' }];
+    const [waiting] = memoryRows({ ...nothing, waiting: items, facts: [fact], total: 1 });
+    expect(waiting).toMatchObject({ label: 'Waiting for You', description: '2', actions: 'waitingGroup', target: { ids: ['w1', 'w2'] } });
+    expect(waiting!.children!.map((row) => row.description)).toEqual(['project · 2026-03-02 · from a conversation with outside content', 'episode']);
+    expect(waiting!.children![0]!.target!.origin).toEqual({ session: 's' });
+  });
+
+  it('lists digests by the name people use', () => {
+    const month = { name: 'monthly/2026-02', kind: 'monthly', title: '2026-02', start: '2026-02-01', end: '2026-02-28', text: '- shipped' };
+    const week = { name: 'weekly/2026-W07', kind: 'weekly', title: '2026-W07', start: '2026-02-09', end: '2026-02-15', text: '- began' };
+    const [digests] = memoryRows({ ...nothing, digests: [month, week] });
+    expect(digests!.children!.map((row) => [row.label, row.description, row.tooltip])).toEqual([
+      ['February 2026', undefined, '- shipped'],
+      ['Week 7 of 2026', '2026-02-09 – 2026-02-15', '- began'],
+    ]);
+  });
+
+  it('can show only what was just remembered', () => {
+    const episode = { id: 'ep_1', date: '2026-03-02T09:00:00Z', summary: 'Shipped it' };
+    const all = { ...nothing, facts: [fact, { ...fact, id: 'f2', content: 'other' }], total: 2, episodes: [episode], topics: [{ name: 'ci' }] };
+    expect(memoryRows(onlyThose(all, new Set(['f2', 'ep_1']))).map((row) => row.label)).toEqual(['Facts', 'Timeline']);
+  });
+
+  it('a change of memory is one line of words', () => {
+    expect(memoryLine({ added: ['a', 'b', 'ep_1', 'topic:x'], changed: ['profile:name'], background: true })).toEqual({
+      text: 'Remembered 2 facts, 1 profile entry, 1 topic, 1 episode',
+      ids: ['a', 'b', 'ep_1', 'topic:x', 'profile:name'],
+    });
+    expect(memoryLine({ added: ['a'] })!.text).toBe('Remembered 1 fact');
+    expect(memoryLine({ changed: ['review:1', 'review:2'], background: true })).toEqual({ text: '2 items wait for your review', ids: ['review:1', 'review:2'] });
+    expect(memoryLine({ added: ['m'], removed: ['x', 'y'], background: true })!.text).toBe('Memory was tidied');
+    expect(memoryLine({ added: ['new'], removed: ['old'], background: true })!.text).toBe('Remembered 1 fact');
+    expect(memoryLine({ changed: ['a'], removed: ['b'] })).toBeUndefined();
   });
 
   it('says how many facts are not listed', () => {

@@ -56,6 +56,8 @@ const JOURNALLED_TURNS = 30;
 export class ChatController {
   private sessionId: string | undefined;
   private turns: LiveTurn[] = [];
+  /** The turn a reader was led to, until something else is asked or opened. */
+  private revealed: string | undefined;
   private readonly dialogs = new Map<string, OpenDialog>();
   private readonly batch: Batcher<{ key: string; event: TurnEvent }>;
 
@@ -91,12 +93,14 @@ export class ChatController {
       pending: [...this.dialogs.values()].map((open) => open.dialog),
       sent: this.ports.load<string[]>('sent') ?? [],
       ...(draft ? { draft } : {}),
+      ...(this.revealed ? { reveal: this.revealed } : {}),
     };
   }
 
   /** Sends a message; resolves when it is answered, failed or stopped. Never rejects: the panel shows what happened. */
   async send(text: string, mode: Mode, companions: Companions, options: { steer?: boolean; model?: string } = {}): Promise<void> {
     const steer = options.steer === true;
+    this.revealed = undefined;
     const sent: Sent = { key: this.ports.newKey(), text, mode, attachments: companions.labels, ...(steer ? { steer } : {}) };
     const turn: LiveTurn = { ...sent, events: [], companions };
     this.turns.push(turn);
@@ -170,6 +174,7 @@ export class ChatController {
   /** Begins an empty conversation; what still runs in the old one is stopped. */
   newSession(): void {
     this.stopAll();
+    this.revealed = undefined;
     this.setSession(undefined);
     this.turns = [];
     this.ports.post(this.snapshot());
@@ -179,9 +184,26 @@ export class ChatController {
   /** Shows another session, its turns replayed from the server's journal. */
   async openSession(sessionId: string): Promise<void> {
     if (sessionId !== this.sessionId) this.stopAll();
+    this.revealed = undefined;
     this.setSession(sessionId);
     this.turns = [];
     await this.replay();
+  }
+
+  /**
+   * Shows a session at one of its messages; at its beginning where that was compacted away. False, with nothing done,
+   * while something runs: a look back must not stop it. Rejects for a session the server does not have.
+   */
+  async openAt(sessionId: string, messageId?: string): Promise<boolean> {
+    if (this.busy) return false;
+    const { data } = await this.ports.command<{ id?: string; history?: HistoryMessage[] }>('chatls.session.load', { sessionId });
+    const turns = [...groupByTurn(data?.history ?? [])];
+    const found = turns.find(([, messages]) => messages.some(({ id }) => messageId && id === messageId)) ?? turns[0];
+    this.setSession(data?.id ?? sessionId);
+    this.revealed = found?.[0];
+    this.turns = [];
+    await this.replay();
+    return true;
   }
 
   /**

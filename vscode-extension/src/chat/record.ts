@@ -35,6 +35,7 @@ export function replayedTurn(sent: Sent, turnId: string, events: readonly TurnEv
 
 /** A message of a session's history, as `chatls.session.load` shows it. */
 export interface HistoryMessage {
+  id?: string;
   turnId?: string;
   role: string;
   text: string;

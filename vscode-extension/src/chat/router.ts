@@ -115,6 +115,12 @@ export class PanelRouter {
       case 'undo':
         await vscode.commands.executeCommand('chatls.ui.edits.undo', message.turnId, message.callId);
         return;
+      case 'memory':
+        await vscode.commands.executeCommand('chatls.ui.view.memory.recent', message.ids);
+        return;
+      case 'undoMemory':
+        await vscode.commands.executeCommand('chatls.ui.memory.undo', message.token);
+        return;
       case 'action':
         await vscode.commands.executeCommand(ACTIONS[message.action]);
     }

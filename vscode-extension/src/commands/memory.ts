@@ -28,7 +28,30 @@ export function registerMemoryCommands(run: RunCommand, results: Results): vscod
     registerCommand('chatls.ui.memory.setProfile', () => guarded(() => setProfile(run, results))),
     registerCommand('chatls.ui.memory.pending', () => guarded(() => pending(run))),
     registerCommand('chatls.ui.memory.why', () => guarded(() => why(run, results))),
+    registerCommand('chatls.ui.memory.export', () => guarded(() => exportMemory(run))),
+    registerCommand('chatls.ui.memory.import', () => guarded(() => importMemory(run))),
   ];
+}
+
+const FILES = { 'JSON Lines': ['jsonl'] };
+
+async function exportMemory(run: RunCommand): Promise<void> {
+  const { l10n, window, Uri } = vscode;
+  const name = `memory-${new Date().toISOString().slice(0, 10)}.jsonl`;
+  const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
+  const defaultUri = folder ? Uri.joinPath(folder, '..', name) : Uri.file(name);
+  const file = await window.showSaveDialog({ title: l10n.t('Export Memory'), filters: FILES, defaultUri });
+  if (!file) return;
+  const { markdown } = await run('chatls.memory.export', { path: file.fsPath });
+  void window.showInformationMessage(plain(markdown));
+}
+
+async function importMemory(run: RunCommand): Promise<void> {
+  const { l10n, window } = vscode;
+  const files = await window.showOpenDialog({ title: l10n.t('Import Memory'), openLabel: l10n.t('Import'), filters: FILES });
+  if (!files?.[0]) return;
+  const { markdown } = await run('chatls.memory.import', { path: files[0].fsPath });
+  void window.showInformationMessage(plain(markdown));
 }
 
 /** The token of what was forgotten last, for the command without a notification. */

@@ -60,7 +60,16 @@ export function serverCommands(t: (text: string) => string): ServerCommandEntry[
       id: 'memory.daily',
       command: 'memory.daily',
       title: t('Daily Notes'),
-      inputs: [{ name: 'date', prompt: t('Which day? Empty shows today.'), placeholder: '2026-03-31', optional: true }],
+      inputs: [{ name: 'date', prompt: t('Which day? “week” for the last seven; empty shows today.'), placeholder: '2026-03-31', optional: true }],
+    },
+    { id: 'memory.digests', command: 'memory.digests', title: t('Digests') },
+    { id: 'memory.list', command: 'memory.list', title: t('Memory Files') },
+    {
+      id: 'memory.load',
+      command: 'memory.load',
+      title: t('Loaded into the Conversation'),
+      session: true,
+      inputs: [{ name: 'date', prompt: t('Which day should the conversation know about?'), placeholder: '2026-03-31' }],
     },
     {
       id: 'memory.neighbors',
@@ -69,13 +78,6 @@ export function serverCommands(t: (text: string) => string): ServerCommandEntry[
       inputs: [{ name: 'query', prompt: t('Connections of what?'), selection: true }],
     },
     { id: 'memory.compact', command: 'memory.compact', title: t('Tidy Memory') },
-    {
-      id: 'memory.export',
-      command: 'memory.export',
-      title: t('Export Memory'),
-      inputs: [{ name: 'path', prompt: t('File to write; empty takes the usual place.'), optional: true }],
-    },
-    { id: 'memory.import', command: 'memory.import', title: t('Import Memory'), inputs: [{ name: 'path', prompt: t('File to read') }] },
     { id: 'instructions.show', command: 'instructions.show', title: t('Instructions'), document: true },
     { id: 'instructions.reload', command: 'instructions.reload', title: t('Instructions Reloaded') },
     { id: 'prompt.show', command: 'prompt.show', title: t('Exact Prompt'), session: true },
@@ -92,6 +94,19 @@ export function serverCommands(t: (text: string) => string): ServerCommandEntry[
     { id: 'cost', command: 'cost.show', title: t('Cost'), session: true },
     { id: 'config', command: 'config.show', title: t('Configuration') },
     { id: 'policy', command: 'policy.show', title: t('Tool Policy') },
+    { id: 'mcp.list', command: 'mcp.list', title: t('MCP Servers') },
+    {
+      id: 'mcp.restart',
+      command: 'mcp.restart',
+      title: t('MCP Servers'),
+      inputs: [{ name: 'name', prompt: t('Which MCP server? Empty takes all.'), optional: true }],
+    },
+    {
+      id: 'mcp.stop',
+      command: 'mcp.stop',
+      title: t('MCP Servers'),
+      inputs: [{ name: 'name', prompt: t('Which MCP server?') }],
+    },
     { id: 'doctor', command: 'doctor.show', title: t('Doctor') },
   ];
 }

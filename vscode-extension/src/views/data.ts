@@ -85,8 +85,34 @@ export interface Episode {
   project?: string;
 }
 
+/** A week or a month summed up. */
+export interface Digest {
+  name: string;
+  /** `weekly` or `monthly`. */
+  kind: string;
+  title: string;
+  /** ISO dates; `end` is the last day. */
+  start: string;
+  end: string;
+  text: string;
+}
+
+/** Something learned that waits for the user's yes. */
+export interface WaitingItem {
+  id: string;
+  kind: string;
+  text: string;
+  category?: string;
+  date?: string;
+  session?: string;
+  message?: string;
+  /** From a conversation that has swallowed content from outside. */
+  external?: boolean;
+}
+
 /** Everything the memory view shows. */
 export interface MemoryContents {
+  waiting: WaitingItem[];
   facts: Fact[];
   /** How many facts there are, shown or not. */
   total: number;
@@ -94,9 +120,11 @@ export interface MemoryContents {
   projects: Project[];
   topics: Topic[];
   episodes: Episode[];
+  digests: Digest[];
 }
 
 export interface RecallItem {
+  source?: FactSource;
   kind: string;
   id: string;
   text: string;

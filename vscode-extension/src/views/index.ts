@@ -7,7 +7,7 @@ import { ContextView } from './context';
 import { GraphPanel } from './graph';
 import { InstructionsView } from './instructions';
 import { MemoryView } from './memory';
-import { registerMemoryItems } from './memory-items';
+import { registerMemoryItems, type OpenMessage } from './memory-items';
 
 export interface ViewsInput {
   extensionUri: vscode.Uri;
@@ -18,6 +18,7 @@ export interface ViewsInput {
   mode(): string;
   asUri(uri: vscode.Uri): string;
   fromWire(uri: string): vscode.Uri;
+  openMessage: OpenMessage;
   /** Tells the server of files that were made, renamed or deleted. */
   filesChanged(uris: string[]): void;
 }
@@ -35,7 +36,7 @@ export class Views implements vscode.Disposable {
     this.memory = new MemoryView(input.run);
     this.graph = new GraphPanel(input.extensionUri, input.run, input.results);
     this.context = new ContextView(input);
-    this.items = vscode.Disposable.from(...registerMemoryItems(input.run, input.results));
+    this.items = vscode.Disposable.from(...registerMemoryItems(input.run, input.results, input.openMessage));
   }
 
   dispose(): void {

@@ -1,4 +1,4 @@
-/** What can be done with one remembered item: edit, pin, mark as sensitive, forget with an undo, ask where it is from. */
+/** What can be done with one item of memory: edit, pin, mark, forget with an undo, ask where it is from, accept, reject. */
 
 import * as vscode from 'vscode';
 import { offerUndo } from '../commands/memory';
@@ -9,8 +9,11 @@ import type { MemoryTarget, Row } from './rows';
 
 type Named = Pick<Row, 'target'>;
 
+/** Opens the conversation at the message; false when that cannot be done now. */
+export type OpenMessage = (session: string, message?: string) => Promise<boolean>;
+
 /** Registers the inline actions of the view. */
-export function registerMemoryItems(run: RunCommand, results: Results): vscode.Disposable[] {
+export function registerMemoryItems(run: RunCommand, results: Results, openMessage: OpenMessage): vscode.Disposable[] {
   const action = (name: string, body: (target: MemoryTarget) => Promise<void>) =>
     vscode.commands.registerCommand(name, (row?: Named) => guarded(async () => {
       if (row?.target) await body(row.target);
@@ -22,8 +25,23 @@ export function registerMemoryItems(run: RunCommand, results: Results): vscode.D
     action('chatls.ui.memory.item.sensitive', async ({ id }) => void (await run('chatls.memory.sensitive', { id, sensitive: true }))),
     action('chatls.ui.memory.item.notSensitive', async ({ id }) => void (await run('chatls.memory.sensitive', { id, sensitive: false }))),
     action('chatls.ui.memory.item.forget', (target) => forget(run, target)),
-    action('chatls.ui.memory.item.why', (target) => showWhy(run, results, target)),
+    action('chatls.ui.memory.item.why', (target) => openSource(run, results, target, openMessage)),
+    action('chatls.ui.memory.item.details', (target) => showWhy(run, results, target)),
+    action('chatls.ui.memory.item.accept', async (target) => void (await run('chatls.memory.accept', { ids: target.ids ?? [target.id] }))),
+    action('chatls.ui.memory.item.reject', async (target) => void (await run('chatls.memory.reject', { ids: target.ids ?? [target.id] }))),
+    action('chatls.ui.memory.item.digest', async ({ id, text }) => results.show(text, (await run('chatls.memory.digests', { name: id })).markdown)),
   ];
+}
+
+/** Opens the conversation something was said in; tells what is known of it where that is gone, or not to be left now. */
+async function openSource(run: RunCommand, results: Results, target: MemoryTarget, openMessage: OpenMessage): Promise<void> {
+  const { session, message } = target.origin ?? {};
+  try {
+    if (session && (await openMessage(session, message))) return;
+  } catch {
+    // The conversation was deleted; what is remembered of it outlives it.
+  }
+  await showWhy(run, results, target);
 }
 
 async function edit(run: RunCommand, target: MemoryTarget): Promise<void> {

@@ -1,15 +1,16 @@
 /** The rows of the Memory view: what is remembered, by kind. */
 
 import { env, l10n } from 'vscode';
-import type { Episode, Fact, MemoryContents, ProfileField, RecallItem } from './data';
+import type { Digest, Episode, Fact, FactSource, MemoryContents, ProfileField, RecallItem, WaitingItem } from './data';
 import type { MemoryTarget, Row } from './rows';
 
 const BAR = 5;
-const WHY = 'chatls.ui.memory.item.why';
+const DETAILS = 'chatls.ui.memory.item.details';
 
 /** The rows of a memory; none when nothing is remembered. */
 export function memoryRows(memory: MemoryContents): Row[] {
   return [
+    waitingRow(memory.waiting),
     factsRow(memory),
     groupRow('profile', l10n.t('Profile'), 'account', memory.profile.map(profileRow)),
     groupRow('projects', l10n.t('Projects'), 'project', memory.projects.map((project): Row => {
@@ -22,17 +23,74 @@ export function memoryRows(memory: MemoryContents): Row[] {
       return { ...leaf(target), ...described(topic.mentions ? `× ${topic.mentions}` : ''), tooltip: topic.summary || topic.name };
     })),
     timelineRow(memory.episodes),
+    groupRow('digests', l10n.t('Digests'), 'calendar', memory.digests.map(digestRow)),
   ].filter((row) => row !== undefined);
 }
 
 /** The rows of a search: the best first, with the reason it was found. */
 export function recallRows(items: RecallItem[]): Row[] {
   return items.map((item) => ({
-    ...leaf({ kind: item.kind, id: item.id, text: item.text, ...(item.category ? { category: item.category } : {}) }, 'found'),
+    ...leaf(foundTarget(item), 'found'),
+    actions: item.kind === 'fact' && item.source?.session ? 'fact.found.said' : item.kind,
     ...described([kindWord(item.kind), item.why].filter(Boolean).join(' · ')),
     icon: item.kind === 'fact' ? 'lightbulb' : 'search',
-    ...(item.kind === 'fact' ? { command: { command: WHY, title: l10n.t('Where It Comes From') } } : {}),
+    ...(item.kind === 'fact' ? { command: { command: DETAILS, title: l10n.t('Where It Comes From') } } : {}),
   }));
+}
+
+function foundTarget({ kind, id, text, category, source }: RecallItem): MemoryTarget {
+  return { kind, id, text, ...(category ? { category } : {}), ...(source ? originOf(source) : {}) };
+}
+
+function originOf({ session, message }: FactSource): Pick<MemoryTarget, 'origin'> {
+  return session ? { origin: { session, ...(message ? { message } : {}) } } : {};
+}
+
+/** The part of a memory that a background run just added. */
+export function onlyThose(memory: MemoryContents, ids: ReadonlySet<string>): MemoryContents {
+  const facts = memory.facts.filter(({ id }) => ids.has(id));
+  return {
+    waiting: memory.waiting.filter(({ id }) => ids.has(`review:${id}`)),
+    facts,
+    total: facts.length,
+    profile: memory.profile.filter(({ key }) => ids.has(`profile:${key}`) || ids.has(`profile:pref:${key}`)),
+    projects: memory.projects.filter(({ name }) => ids.has(`project:${name}`)),
+    topics: memory.topics.filter(({ name }) => ids.has(`topic:${name}`)),
+    episodes: memory.episodes.filter(({ id }) => ids.has(id)),
+    digests: [],
+  };
+}
+
+/** What waits for the user's yes, with a button for each answer. */
+function waitingRow(items: WaitingItem[]): Row | undefined {
+  if (!items.length) return undefined;
+  const children = items.map((item): Row => {
+    const outside = item.external ? l10n.t('from a conversation with outside content') : '';
+    const target = { kind: 'waiting', id: item.id, text: item.text, ...originOf({ ...item, kind: 'extraction' }) };
+    return {
+      ...leaf(target),
+      ...described([item.category || kindWord(item.kind), day(item.date), outside].filter(Boolean).join(' · ')),
+      tooltip: [item.text, outside].filter(Boolean).join('\n'),
+      icon: item.external ? 'shield' : 'question',
+    };
+  });
+  const target = { kind: 'waiting', id: '', text: '', ids: items.map(({ id }) => id) };
+  return { id: 'waiting', label: l10n.t('Waiting for You'), icon: 'bell-dot', description: String(items.length), children, expanded: true, actions: 'waitingGroup', target };
+}
+
+function digestRow(digest: Digest): Row {
+  const month = new Date(`${digest.start}T12:00:00Z`).toLocaleDateString(env.language, { month: 'long', year: 'numeric', timeZone: 'UTC' });
+  const week = l10n.t('Week {0} of {1}', Number(digest.title.slice(-2)), digest.title.slice(0, 4));
+  const label = digest.kind === 'monthly' ? month : week;
+  return {
+    id: `digest:${digest.name}`,
+    label,
+    target: { kind: 'digest', id: digest.name, text: label },
+    actions: 'digest',
+    tooltip: digest.text,
+    ...described(digest.kind === 'monthly' ? '' : `${digest.start} – ${digest.end}`),
+    command: { command: 'chatls.ui.memory.item.digest', title: label },
+  };
 }
 
 function factsRow({ facts, total }: MemoryContents): Row | undefined {
@@ -59,17 +117,21 @@ function factRow(fact: Fact, best: number): Row {
     pinned: fact.pinned === true,
     sensitive: fact.sensitive === true,
   };
-  const confidence = fact.confidence === undefined ? '' : l10n.t('confidence {0} %', Math.round(100 * fact.confidence));
-  const origin = fact.sources?.[0];
-  const source = origin ? [origin.kind, day(origin.time)].filter(Boolean).join(', ') : (fact.provenance ?? '');
+  const percent = fact.confidence === undefined ? undefined : Math.round(100 * fact.confidence);
+  const confidence = percent === undefined ? '' : l10n.t('confidence {0} %', percent);
+  const sources = fact.sources ?? [];
+  const origin = sources.findLast(({ session }) => session) ?? sources[0];
+  const who = sourceWord(origin?.kind ?? fact.provenance ?? '');
+  const source = [who, day(origin?.time)].filter(Boolean).join(', ');
+  if (origin) Object.assign(target, originOf(origin));
   return {
     ...leaf(target),
-    description: [scoreBar(fact.score ?? 0, best), age, ...marks].join(' · '),
+    description: [scoreBar(fact.score ?? 0, best), age, percent === undefined ? '' : `${percent} %`, who, ...marks].filter(Boolean).join(' · '),
     tooltip: [fact.content, '', [fact.category, confidence, source, ...marks].filter(Boolean).join(' · ')].join('\n'),
-    speech: [fact.content, l10n.t('score {0}', (fact.score ?? 0).toFixed(1)), age, confidence, ...marks].filter(Boolean).join(', '),
+    speech: [fact.content, l10n.t('score {0}', (fact.score ?? 0).toFixed(1)), age, confidence, source, ...marks].filter(Boolean).join(', '),
     icon: fact.pinned ? 'pinned' : fact.sensitive ? 'lock' : 'circle-small',
-    actions: `fact${fact.pinned ? '.pinned' : '.loose'}${fact.sensitive ? '.sensitive' : '.open'}`,
-    command: { command: WHY, title: l10n.t('Where It Comes From') },
+    actions: `fact${fact.pinned ? '.pinned' : '.loose'}${target.origin ? '.said' : ''}${fact.sensitive ? '.sensitive' : '.open'}`,
+    command: { command: DETAILS, title: l10n.t('Where It Comes From') },
   };
 }
 
@@ -120,6 +182,18 @@ function day(iso: string | undefined): string {
   return iso?.slice(0, 10) ?? '';
 }
 
+/** Who a fact is from, in a word; `provenance` may say more (`user (supersedes …)`). */
+function sourceWord(kind: FactSource['kind']): string {
+  const words: Record<string, string> = {
+    user: l10n.t('you'),
+    correction: l10n.t('you'),
+    extraction: l10n.t('learned'),
+    import: l10n.t('imported'),
+  };
+  const word = kind.split(' ')[0]!;
+  return words[word] ?? word;
+}
+
 function kindWord(kind: string): string {
   const words: Record<string, string> = {
     fact: l10n.t('fact'),
@@ -128,6 +202,7 @@ function kindWord(kind: string): string {
     profile: l10n.t('profile'),
     topic: l10n.t('topic'),
     project: l10n.t('project'),
+    note: l10n.t('note'),
   };
   return words[kind] ?? kind;
 }

@@ -12,6 +12,10 @@ export interface MemoryTarget {
   category?: string;
   pinned?: boolean;
   sensitive?: boolean;
+  /** The conversation and message it was said in. */
+  origin?: { session?: string; message?: string };
+  /** What a row for several things stands for. */
+  ids?: string[];
 }
 
 /** Where a click leads. */

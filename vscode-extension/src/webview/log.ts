@@ -49,6 +49,18 @@ export class Log {
     this.toEnd();
   }
 
+  /** Leads the reader to a turn, and marks it. */
+  reveal(key: string): void {
+    const index = this.turns.findIndex((turn) => turn.sent.key === key);
+    if (index < 0) return;
+    while (this.firstDrawn > index) this.drawEarlier();
+    const element = this.views.get(key)!.element;
+    this.list.querySelector('.revealed')?.classList.remove('revealed');
+    element.classList.add('revealed');
+    this.following = false;
+    element.scrollIntoView({ block: 'start' });
+  }
+
   /** Adds a turn; the reader who just sent it wants to see it. */
   add(turn: Turn): void {
     this.turns.push(turn);

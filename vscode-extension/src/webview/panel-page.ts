@@ -1,6 +1,6 @@
 /** The chat panel's page: wires the list, the composer and the messages of the extension host together. */
 
-import type { FromPanel, PanelAction, Surroundings, ToPanel } from '../panel';
+import type { FromPanel, PanelAction, RememberedItems, Surroundings, ToPanel } from '../panel';
 import { Composer } from './composer';
 import { button, h, icon, t } from './dom';
 import { Log } from './log';
@@ -41,6 +41,7 @@ export function mountPanel(post: (message: FromPanel) => void): () => void {
         if (turn) applyDialog(turn, dialog);
       }
       log.reset(turns);
+      if (message.reveal) log.reveal(message.reveal);
       composer.restore(message.sent, message.draft);
     },
     surroundings({ value }) {
@@ -88,8 +89,10 @@ export function mountPanel(post: (message: FromPanel) => void): () => void {
       for (const turn of log.all) applyHunks(turn, callId, accepted, rejected);
       log.update(log.all);
     },
-    notice({ level, text }) {
-      log.note(h('div', { class: 'notice', 'data-level': level }, icon(level), ' ', text));
+    notice({ level, text, memory }) {
+      const line = h('div', { class: 'notice', 'data-level': level }, icon(memory ? 'lightbulb' : level), ' ');
+      line.append(...(memory ? rememberedParts(text, memory) : [text]));
+      log.note(line);
     },
     completions({ id, items }) {
       composer.complete(id, items);
@@ -98,6 +101,17 @@ export function mountPanel(post: (message: FromPanel) => void): () => void {
       composer.compose(text, mode);
     },
   };
+
+  /** The words open what was remembered; the button takes it back. */
+  function rememberedParts(text: string, { ids, undoToken }: RememberedItems): (Node | string)[] {
+    const open = ids.length ? button(text, 'link', () => post({ type: 'memory', ids })) : text;
+    if (!undoToken) return [open];
+    const undo = button(t('Undo'), 'link', () => {
+      post({ type: 'undoMemory', token: undoToken });
+      undo.disabled = true;
+    });
+    return [open, ' · ', undo];
+  }
 
   window.addEventListener('message', listen, options);
 
