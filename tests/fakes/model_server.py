@@ -394,8 +394,8 @@ class ModelServer:
 
     def _side(self, request: RecordedRequest) -> tuple[int, Any]:
         path = request.path
-        if path.endswith("/count_tokens"):
-            return 200, {"input_tokens": max(1, len(request.body) // 4)}
+        if path.endswith(("/count_tokens", "/input_tokens")):
+            return 200, {"object": "response.input_tokens", "input_tokens": max(1, len(request.body) // 4)}
         if path.endswith(":countTokens"):
             return 200, {"totalTokens": max(1, len(request.body) // 4)}
         if path.endswith("/api/tags"):

@@ -107,3 +107,37 @@ async def test_skills_and_templates_are_offered_and_called_from_the_chat_box(
         await editor.request("chatls/chat", {"text": "/deploy today", "sessionId": session})
         assert "Push the tag first." not in models.requests[-1].system_text
         assert "Push the tag first." in str(models.requests[-1].messages)
+
+
+async def test_the_prompt_is_shown_with_estimated_and_counted_tokens(
+    tmp_path: Path, workspace: Path, models: ModelServer
+) -> None:
+    async with client(tmp_path, workspace, models) as editor:
+        session = (await editor.request("chatls/chat", {"text": "hello"}))["sessionId"]
+        assert not [r for r in models.other_requests if "count_tokens" in r.path]
+        shown = (await editor.command("chatls.prompt.show", {"sessionId": session, "text": "and now?"}))["data"]
+        assert shown["counted"] > 100
+        assert shown["tokens"] > 100
+        (asked,) = [r for r in models.other_requests if "count_tokens" in r.path]
+        assert "and now?" in str(asked.json["messages"][-1])
+        await editor.command("chatls.prompt.show", {"sessionId": session, "text": "and now?"})
+        status = await editor.command("chatls.context.status", {"sessionId": session})
+        assert status["data"]["counted"] > 100
+        assert status["data"]["lastPromptTokens"] > 0
+        assert status["data"]["toolTokens"] > 0
+        assert len([r for r in models.other_requests if "count_tokens" in r.path]) == 2
+        quick = await editor.command("chatls.prompt.show", {"sessionId": session, "text": "quick", "count": False})
+        assert "counted" not in quick["data"]
+        assert len(models.requests) == 1
+
+
+async def test_the_chat_box_shows_what_was_spent_today(tmp_path: Path, workspace: Path, models: ModelServer) -> None:
+    async with client(tmp_path, workspace, models) as editor:
+        session = (await editor.request("chatls/chat", {"text": "hello"}))["sessionId"]
+        told = await editor.command("chatls.cost.show", {"sessionId": session})
+        assert told["data"]["lines"][0]["lane"] == "turn"
+        assert told["data"]["cache"]["lifetime"] == "5m"
+        assert (await editor.command("chatls.cost.show", {}))["data"]["scope"] == "day"
+        said = await editor.request("chatls/chat", {"text": "/cost", "sessionId": session})
+        assert "today" in said["text"]
+        assert "Cache lifetime: 5m" in said["text"]

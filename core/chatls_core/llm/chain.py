@@ -157,15 +157,14 @@ class ChainModel:
         return f"ChainModel({', '.join(f'{c.provider}/{c.model}' for c in self._candidates)})"
 
     async def count_tokens(self, request: ModelRequest) -> int | None:
-        """Input tokens by the preferred provider's own count; ``None`` where it has none or cannot say now."""
+        """Input tokens by the preferred provider's own count; see :class:`chatls_core.llm.model.Model`."""
         first = self._candidates[0]
+        await first.ready()
+        asked = first.prepare(request)
         try:
-            await first.ready()
-            asked = first.prepare(request)
             return await first.backend().count_tokens(asked, request.model or first.model, first.info())
-        except ModelError as error:
-            log.info("no token count from %s: %s", first.provider, error)
-            return None
+        except Exception as raised:
+            raise _typed(raised, first) from raised
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """Ask; see :class:`chatls_core.llm.model.Model`."""

@@ -62,4 +62,5 @@ class Model(Protocol):
         """
 
     async def count_tokens(self, request: ModelRequest) -> int | None:
-        """Input tokens of a request as the vendor counts them, ``None`` where it offers no such count."""
+        """Input tokens of a request as the vendor counts them, ``None`` where it offers no such count. Sends the
+        request's text to the vendor. Raises :class:`ModelError` where it cannot say now."""

@@ -40,8 +40,8 @@ class CacheRecord(_Kept):
 
     ``ttl`` is what was settled where the user leaves the choice to us, empty before the first request; ``used`` is the
     lifetime the latest request asked for. ``prints`` are those of the latest request that was answered,
-    at ``at`` by ``model`` (``provider:model``); ``cached`` are the prompt tokens the provider had in its cache after
-    it. ``expected`` is the cause the next rewrite of the prefix will have. ``in_row`` counts misses without a hit
+    at ``at`` by ``model`` (``provider:model``); ``prompt`` are its prompt tokens as the provider counted them, ``cached``
+    those the provider had in its cache after it. ``expected`` is the cause the next rewrite of the prefix will have. ``in_row`` counts misses without a hit
     between them.
     """
 
@@ -50,6 +50,7 @@ class CacheRecord(_Kept):
     promoted: datetime | None = None
     model: str = ""
     prints: tuple[str, ...] = ()
+    prompt: int = 0
     cached: int = 0
     at: datetime | None = None
     requests: int = 0

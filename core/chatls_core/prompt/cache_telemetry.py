@@ -61,6 +61,7 @@ def observe(
             "model": _who(usage, model),
             "used": request.cache_ttl,
             "prints": marks,
+            "prompt": usage.prompt_tokens,
             "cached": _cached(usage, model),
             "at": now,
             "requests": before.requests + 1,

@@ -163,13 +163,15 @@ class Agent:
                 model = self.model_of(live)
         return await asyncio.to_thread(costs, self.services, live.conversation if live else None, model)
 
-    async def preview(self, request: ChatRequest, host: Host) -> PromptPreview:
-        """The exact prompt ``request`` would send now; nothing is sent and nothing changes."""
+    async def preview(self, request: ChatRequest, host: Host, *, count: bool = False) -> PromptPreview:
+        """The exact prompt ``request`` would send now; no model answers and nothing changes. With ``count`` the
+        provider is asked how many tokens it has, which sends it the text."""
         wanted = request.session_id
         known = wanted is not None and (self.is_live(wanted) or await asyncio.to_thread(self._saved, wanted))
         live = await self.session(wanted) if known else LiveSession(await asyncio.to_thread(self._open, None))
         turn = Turn(self.services.new_id(), live.conversation.id, request, host)
-        return await preview(self.services, live, request, turn, self._tools_for(request.mode), self._preferred)
+        tools = self._tools_for(request.mode)
+        return await preview(self.services, live, request, turn, tools, self._preferred, count=count)
 
     def _tools_for(self, mode: Mode) -> ToolFactory:
         services = self.services

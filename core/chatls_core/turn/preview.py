@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, replace
 
-from chatls_core.llm.messages import TextPart, ToolCallPart, ToolResultPart
+from chatls_core.llm.messages import ModelRequest, TextPart, ToolCallPart, ToolDefinition, ToolResultPart
 from chatls_core.prompt.request import breakpoints
 from chatls_core.text.tokens import estimate
+from chatls_core.turn.counting import TokenCount
 from chatls_core.turn.exchange import ChatRequest
 from chatls_core.turn.live import LiveSession, Turn
 from chatls_core.turn.run import ToolFactory, TurnRun, copy_of
@@ -37,7 +39,8 @@ class ShownMessage:
 
 @dataclass(frozen=True, slots=True)
 class PromptPreview:
-    """Everything the next request would carry."""
+    """Everything the next request would carry. ``tokens`` is an estimate, ``counted`` the provider's own count;
+    where there is none, ``not_counted`` says why."""
 
     provider: str
     model: str
@@ -45,6 +48,8 @@ class PromptPreview:
     sections: tuple[ShownSection, ...]
     messages: tuple[ShownMessage, ...]
     tokens: int
+    counted: int | None = None
+    not_counted: str = ""
 
 
 async def preview(
@@ -54,27 +59,57 @@ async def preview(
     turn: Turn,
     tools: ToolFactory,
     preferred: tuple[str, str],
+    *,
+    count: bool = False,
 ) -> PromptPreview:
-    """Assemble the request on a copy of the session. Raises :class:`ModelError` when nobody could answer."""
+    """Assemble the request on a copy of the session; with ``count`` the provider is asked how long it is.
+
+    Raises :class:`ModelError` when nobody could answer.
+    """
     copy = LiveSession(copy_of(session.conversation), session.files)
     built = await TurnRun(services, copy, turn, tools, preferred).request()
     stored = copy.conversation.state.get("sections")
     names = [str(name) for name in stored] if isinstance(stored, list) else []
-    sections = [
-        ShownSection(names[i] if i < len(names) else f"part {i + 1}", text, estimate(text), True)
-        for i, text in enumerate(built.request.system)
-    ]
+    recoveries = copy.conversation.state.get("recoveries")
+    ways = recoveries if isinstance(recoveries, dict) else {}
+    model = built.model
+    ratio = services.curation.ratio.ratio(model.provider, model.model)
+    sections = []
     if built.request.tools:
-        text = "\n".join(f"{t.name}: {t.description}" for t in built.request.tools)
-        sections.insert(0, ShownSection("tools", text, estimate(text), True))
+        text = "\n\n".join(map(_definition, built.request.tools))
+        sections.append(ShownSection("tools", text, estimate(text, ratio), True))
+    for i, text in enumerate(built.request.system):
+        name = names[i] if i < len(names) else f"part {i + 1}"
+        sections.append(ShownSection(name, text, estimate(text, ratio), True, str(ways.get(name, ""))))
     marks = set(breakpoints(built.request.messages))
     messages = tuple(
-        ShownMessage(m.role, m.kind, _words(m.parts), estimate(_words(m.parts)), i in marks)
+        ShownMessage(m.role, m.kind, _words(m.parts), estimate(m.chars, ratio), i in marks)
         for i, m in enumerate(built.request.messages)
     )
     total = sum(s.tokens for s in sections) + sum(m.tokens for m in messages)
-    model = built.model
-    return PromptPreview(model.provider, model.model, model.info.window, tuple(sections), messages, total)
+    counted = await services.counts.count(model, _with_words(built.request)) if count else TokenCount(None)
+    return PromptPreview(
+        model.provider,
+        model.model,
+        model.info.window,
+        tuple(sections),
+        messages,
+        total,
+        counted.tokens,
+        counted.reason,
+    )
+
+
+def _with_words(request: ModelRequest) -> ModelRequest:
+    """The request with one word where the user has not written any yet: vendors refuse to count an empty message."""
+    *others, last = request.messages
+    if last.text.strip():
+        return request
+    return replace(request, messages=(*others, replace(last, parts=(*last.parts, TextPart(".")))))
+
+
+def _definition(tool: ToolDefinition) -> str:
+    return f"{tool.name}: {tool.description}\n{json.dumps(tool.input_schema, ensure_ascii=False)}"
 
 
 def _words(parts: tuple[object, ...]) -> str:

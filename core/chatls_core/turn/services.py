@@ -17,6 +17,7 @@ from chatls_core.sessions.checkpoints import Checkpoints
 from chatls_core.store.clock import Clock
 from chatls_core.tools.edit_journal import EditJournal
 from chatls_core.tools.policy import Policy
+from chatls_core.turn.counting import TokenCounts
 from chatls_core.turn.spending import Spending
 
 
@@ -41,7 +42,9 @@ class Services:
     """Told when a turn finds that instruction files changed and nobody had noticed yet."""
     curation: Curation = field(init=False)
     spending: Spending = field(init=False)
+    counts: TokenCounts = field(init=False)
 
     def __post_init__(self) -> None:
         self.curation = Curation(self.home, self.clock, self.mcp)
         self.spending = Spending(self.home / "chatls" / "costs", self.clock)
+        self.counts = TokenCounts(self.curation.ratio, self.clock)

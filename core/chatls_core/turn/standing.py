@@ -9,6 +9,7 @@ from chatls_core.contexts import Context
 from chatls_core.contexts.model import WARN_ATTACHED_TOKENS, WARN_BYTES, WARN_FILES, WARN_TOKENS
 from chatls_core.llm.model import Model
 from chatls_core.prompt.attached_contexts import prefix_budget
+from chatls_core.prompt.cache_record import cache_record
 from chatls_core.prompt.cache_standing import CacheStanding, cache_standing
 from chatls_core.prompt.compaction_trim import count_recoverable
 from chatls_core.sessions.conversation import Conversation
@@ -61,6 +62,12 @@ class Standing:
     cache_hit_share: float | None
     """Share of all prompt tokens of this conversation so far that were read from the provider's cache."""
     cache: CacheStanding
+    last_prompt_tokens: int = 0
+    """Prompt tokens of the latest request as the provider counted them; 0 before the first."""
+    tool_tokens: int = 0
+    counted: int | None = None
+    """Tokens of the next request, tools included, by the provider's own count."""
+    not_counted: str = ""
 
     @property
     def markdown(self) -> str:
@@ -83,6 +90,14 @@ class Standing:
             lines.append(f"Folded for space: {', '.join(self.folded)}.")
         if self.cache_hit_share is not None:
             lines.append(f"{self.cache_hit_share:.0%} of the prompt so far was read from the cache.")
+        if self.tool_tokens:
+            lines.append(f"Tool definitions: ≈{self.tool_tokens:,} tokens.")
+        if self.last_prompt_tokens:
+            lines.append(f"The provider counted {self.last_prompt_tokens:,} tokens in the latest request.")
+        if self.counted is not None:
+            lines.append(f"The provider counts {self.counted:,} tokens in the next one, tools included.")
+        elif self.not_counted:
+            lines.append(f"Only estimated: {self.not_counted}.")
         lines.append(self.cache.markdown)
         return "\n".join(lines)
 
@@ -153,6 +168,7 @@ def standing(services: Services, conversation: Conversation, model: Model) -> St
         compaction_tokens=int(model.info.window * share),
         cache_hit_share=round(read / prompt, 4) if prompt else None,
         cache=cache_standing(conversation, model, services.settings, services.clock()),
+        last_prompt_tokens=cache_record(conversation).prompt,
     )
 
 

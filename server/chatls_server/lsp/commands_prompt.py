@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -10,8 +11,11 @@ from chatls_core.contexts import Context, ContextError
 from chatls_core.llm.events import ModelError
 from chatls_core.prompt.attached_contexts import attach, attachments, detach
 from chatls_core.prompt.compaction import CompactionError
+from chatls_core.prompt.system import MODES
+from chatls_core.tools.base import Mode
 from chatls_core.tools.paths import path_of
 from chatls_core.turn.compacting import told
+from chatls_core.turn.exchange import ChatRequest
 from chatls_core.turn.live import LiveSession
 from chatls_core.turn.standing import AttachedCost, attached_costs, context_warnings, standing
 from chatls_server.lsp.commands_session import existing, in_thread
@@ -186,8 +190,8 @@ def _price(cost: AttachedCost) -> str:
     return f"{size}; ${cost.cold_usd:.4f} cold, ${cost.cached_usd:.4f} cached{folded}."
 
 
-@command("chatls.context.status", args.ContextArgs)
-async def context_status(server: ChatServer, a: args.ContextArgs) -> CommandResult:
+@command("chatls.context.status", args.ContextStatusArgs)
+async def context_status(server: ChatServer, a: args.ContextStatusArgs) -> CommandResult:
     """How full the window is and with what: sections, history, what is folded, the learned size of a token."""
     agent, live = await _session(server, a.session_id)
     try:
@@ -195,4 +199,9 @@ async def context_status(server: ChatServer, a: args.ContextArgs) -> CommandResu
     except ModelError as error:
         raise RpcError(INVALID_REQUEST, f"{error} {error.hint}".strip()) from error
     found = standing(agent.services, live.conversation, model)
+    last = live.conversation.system_key.partition(":")[0]
+    mode: Mode = next((each for each in MODES if each == last), "chat")
+    shown = await agent.preview(ChatRequest("", live.conversation.id, mode=mode), server.host, count=a.count)
+    tools = sum(section.tokens for section in shown.sections if section.name == "tools")
+    found = replace(found, tool_tokens=tools, counted=shown.counted, not_counted=shown.not_counted)
     return CommandResult(markdown=found.markdown, data=to_json(found))

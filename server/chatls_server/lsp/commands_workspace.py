@@ -55,8 +55,14 @@ async def prompt_show(server: ChatServer, a: args.PromptShowArgs) -> CommandResu
     """The exact prompt of the next request; nothing is sent and nothing changes."""
     agent = await server.agent()
     params = wire.ChatParams(text=a.text or "", session_id=a.session_id, mode=a.mode, active_document=a.active_document)
-    preview = await agent.preview(await core_request(server, params), server.host)
-    parts = [f"### {s.name} ({s.tokens} tokens{', cached' if s.cached else ''})\n\n{s.text}" for s in preview.sections]
+    preview = await agent.preview(await core_request(server, params), server.host, count=a.count)
+    total = f"≈{preview.tokens:,} tokens"
+    if preview.counted is not None:
+        total += f"; {preview.counted:,} as {preview.provider} counts them"
+    elif preview.not_counted:
+        total += f" (estimated: {preview.not_counted})"
+    parts = [total]
+    parts += [f"### {s.name} ({s.tokens} tokens{', cached' if s.cached else ''})\n\n{s.text}" for s in preview.sections]
     parts += [f"### {m.role}\n\n{m.text}" for m in preview.messages]
     return CommandResult(markdown="\n\n---\n\n".join(parts), data=to_json(preview))
 

@@ -28,8 +28,9 @@ class OpenAIBackend:
         return wire.stream(request, model, info)
 
     async def count_tokens(self, request: ModelRequest, model: str, info: ModelInfo) -> int | None:
-        """``None``: not offered."""
-        return None
+        """Input tokens where the model is asked by the Responses wire; the other wire has no count (``None``)."""
+        wire = self._responses if prefers_responses(model) else self._chat
+        return await wire.count_tokens(request, model, info)
 
     async def list_models(self) -> Sequence[Listed]:
         """The account's models."""

@@ -71,6 +71,16 @@ class OpenAIResponsesBackend(OpenAISdkBackend):
         if not reader.stopped:
             raise cut_off(self._endpoint.provider)
 
+    async def count_tokens(self, request: ModelRequest, model: str, info: ModelInfo) -> int | None:
+        """Input tokens by the ``responses/input_tokens`` endpoint."""
+        client = await self._connected()
+        body = build(request, model, self._endpoint.provider, self._quirks)
+        kept = {k: v for k, v in body.items() if k in ("model", "input", "instructions", "tools", "reasoning", "text")}
+        try:
+            return int((await client.responses.input_tokens.count(**kept)).input_tokens)
+        except Exception as error:
+            raise sdk_error(self._endpoint, error, started=False) from error
+
 
 # --- request --------------------------------------------------------------------------------------------------------
 

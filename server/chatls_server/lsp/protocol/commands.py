@@ -180,12 +180,14 @@ class OptionalUriArgs(Wire):
 
 
 class PromptShowArgs(Wire):
-    """The exact prompt of a session, as if ``text`` were asked next."""
+    """The exact prompt of a session, as if ``text`` were asked next. With ``count`` the provider is asked for its
+    tokens, which sends it the text; without, tokens are estimated."""
 
     session_id: str | None = None
     text: str | None = None
     active_document: ActiveDocument | None = None
     mode: Mode | None = None
+    count: bool = True
 
 
 class ContextArgs(Wire):
@@ -196,6 +198,13 @@ class ContextArgs(Wire):
     mode: str | None = None
     watch: bool | None = None
     session_id: str | None = None
+
+
+class ContextStatusArgs(Wire):
+    """How a session's prompt stands; ``count`` as for ``chatls.prompt.show``."""
+
+    session_id: str | None = None
+    count: bool = True
 
 
 class SessionArgs(Wire):
@@ -342,7 +351,7 @@ COMMANDS: dict[str, tuple[type[Wire], str]] = {
     "chatls.instructions.reload": (Nothing, "what changed"),
     "chatls.prompt.show": (
         PromptShowArgs,
-        "`{sections: [{name, text, tokens, cached, recovery?}], messages}`",
+        "`{sections: [{name, text, tokens, cached, recovery?}], messages, tokens, counted?, notCounted}`",
     ),
     "chatls.context.create": (ContextArgs, "the context"),
     "chatls.context.update": (ContextArgs, "the context"),
@@ -351,7 +360,7 @@ COMMANDS: dict[str, tuple[type[Wire], str]] = {
     "chatls.context.list": (Nothing, "contexts"),
     "chatls.context.attached": (SessionScopeArgs, "what is attached"),
     "chatls.context.delete": (ContextArgs, "what was deleted"),
-    "chatls.context.status": (ContextArgs, "its state"),
+    "chatls.context.status": (ContextStatusArgs, "what fills the window, estimated and counted; the cache's state"),
     "chatls.session.new": (SessionNewArgs, "the session"),
     "chatls.session.list": (SessionListArgs, "sessions"),
     "chatls.session.save": (SessionNameArgs, "the session"),
