@@ -224,7 +224,11 @@ function chat(server: Supervisor, params: ChatParams, onEvent: (event: TurnEvent
   const result = (async (): Promise<ChatResult> => {
     const client = await server.whenReady();
     const token = randomUUID();
-    const progress = client.onProgress(new ProgressType<TurnEvent>(), token, onEvent);
+    const progress = client.onProgress(new ProgressType<TurnEvent>(), token, (event) => {
+      onEvent(event);
+      // The model wants the user to see the graph: beside the conversation, without taking the focus.
+      if (event.kind === 'tool_start' && event.name === 'graph_view') void vscode.commands.executeCommand('chatls.ui.memory.graph', true);
+    });
     // The answers of a server that died never come.
     let lost: vscode.Disposable | undefined;
     const death = new Promise<never>((_, reject) => {

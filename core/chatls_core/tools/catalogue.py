@@ -14,6 +14,7 @@ from chatls_core.tools.edit_tools import DeleteFile, EditFile, FormattedEdit, Mo
 from chatls_core.tools.exec import RunCommand
 from chatls_core.tools.files import FindFiles, ListDir, ReadFile
 from chatls_core.tools.git import GitDiff, GitLog, GitStatus
+from chatls_core.tools.graph_tool import GraphView
 from chatls_core.tools.insight import Diagnostics, Outline, SessionTool
 from chatls_core.tools.memory_tool import MemoryTool
 from chatls_core.tools.plan import UpdatePlan
@@ -33,4 +34,6 @@ def tools_for(mode: Mode, settings: Settings, memory: Memory, sessions: SessionS
     with_memory = settings.memory.enabled and settings.memory.mode != "off"
     if with_memory and (mode != "chat" or settings.memory.chat_tool):
         tools.append(MemoryTool(memory))
+        if settings.memory.graph:
+            tools.append(GraphView(memory))
     return ToolSet(tools)

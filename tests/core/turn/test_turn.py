@@ -118,6 +118,21 @@ async def test_the_model_remembers_through_its_tool_in_chat(desk: Desk) -> None:
     assert desk.agent.services.memory.recall("deploys").items
 
 
+@pytest.mark.parametrize("mode", ["chat", "agent", "coder"])
+async def test_every_mode_can_ask_the_user_and_show_the_graph(desk: Desk, mode: str) -> None:
+    desk.agent.services.memory.remember("The staging database heron belongs to project Aviary", source=Source("user"))
+    desk.host.answers = {"q1": "blue"}
+    asked = Call("ask_user", {"questions": [{"text": "Which colour?", "options": ["red", "blue"]}]})
+    many = Call("ask_user", {"questions": [{"text": f"{n}?"} for n in range(7)]})
+    shown = Call("graph_view", {})
+    desk.models.script(Reply(tool_calls=(asked, many, shown)), Reply(text="ok"))
+    _, events = await desk.ask("show me", mode=mode)
+    assert [e.status for e in events if isinstance(e, ToolEnd)] == ["completed", "failed", "completed"]
+    told = str(desk.models.requests[-1].json["messages"][-1])
+    assert "blue" in told
+    assert "heron" in told
+
+
 async def test_the_coder_edits_through_the_host(desk: Desk) -> None:
     (desk.host.root / "app.py").write_text("def add(a, b):\n    return a - b\n")
     edit = Call("edit_file", {"path": "app.py", "old_text": "a - b", "new_text": "a + b"})

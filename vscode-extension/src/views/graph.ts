@@ -19,7 +19,7 @@ export class GraphPanel implements vscode.Disposable {
     private readonly run: RunCommand,
     private readonly results: Results,
   ) {
-    this.registration = vscode.commands.registerCommand('chatls.ui.memory.graph', () => this.show());
+    this.registration = vscode.commands.registerCommand('chatls.ui.memory.graph', (quiet?: unknown) => this.show(quiet === true));
   }
 
   dispose(): void {
@@ -33,13 +33,13 @@ export class GraphPanel implements vscode.Disposable {
     if (this.panel) this.soon();
   }
 
-  private show(): void {
+  private show(preserveFocus: boolean): void {
     if (this.panel) {
-      this.panel.reveal();
+      this.panel.reveal(undefined, preserveFocus);
       return;
     }
     const dist = vscode.Uri.joinPath(this.extensionUri, 'dist');
-    const panel = vscode.window.createWebviewPanel('chatls.graph', vscode.l10n.t('Memory Graph'), vscode.ViewColumn.Active, {
+    const panel = vscode.window.createWebviewPanel('chatls.graph', vscode.l10n.t('Memory Graph'), { viewColumn: vscode.ViewColumn.Active, preserveFocus }, {
       enableScripts: true,
       localResourceRoots: [dist],
       retainContextWhenHidden: true,
