@@ -84,8 +84,11 @@ def _days_of_month(r: Reading) -> Period | None:
     else:
         first, last = r.number("d"), r.number("e")
     month = _month(r)
-    if r.has("y"):
-        start = filled(CalendarFields(r.number("y"), month, first))
+    named = r.number("y") if r.has("y") else None
+    if lit is not None and isinstance(lit.value, WrittenDate) and lit.value.fields.month is None:
+        named = lit.value.fields.year
+    if named is not None:
+        start = filled(CalendarFields(named, month, first))
     else:
         start = latest(CalendarFields(None, month, first), r.now, strictly=True)
     end = filled(CalendarFields(start.start.year, month, last))
@@ -132,6 +135,8 @@ def _month_with_modifier(r: Reading) -> Period | None:
 def _written(r: Reading) -> Period | None:
     token = r.token("lit")
     assert token is not None and isinstance(token.value, WrittenDate)
+    if token.value.fields.month is None:
+        return None  # days that need their month before them
     if token.value.pair is not None and r.followed_by("OF", "IN", "NEXT", "LAST", "THIS", "OFTHIS", "MON", "DMON"):
         return None  # days of the month that follows: "4-23 in next month"
     found = latest(token.value.fields, r.now)
@@ -238,6 +243,12 @@ def _weekday_and_day(r: Reading) -> Period | None:
     return None
 
 
+def _weekday_before_last(r: Reading) -> Period:
+    token = r.token("w")
+    assert token is not None
+    return day_of(add(latest_weekday(r.now, int(str(token.value))).start, -1, "week"))
+
+
 def _counted_weekdays(r: Reading) -> Period:
     token = r.token("w")
     assert token is not None
@@ -272,6 +283,7 @@ DATE_RULES = rules(
     (r"{mod}{wd}{not_part}", _weekday_with_modifier),
     (r"{wd}(?P<mod>LAST|NEXT) (?!UNIT)", lambda r: _weekday_with_modifier(r) if r.language == "pt" else None),
     (r"{wd}(?:, )?(?P<the>THE )?(?P<d>N|O) ", _weekday_and_day),
+    (r"{wd}BEFORE (?:THE )?LAST (?!UNIT)", lambda r: _weekday_before_last(r) if r.language == "en" else None),
     (r"(?P<n>N) {wd}(?:FROM NOW |LATER )", _counted_weekdays),
     (r"(?P<n>N|ONE) {wd}AGO ", _weekdays_ago),
     pieces=PIECES,

@@ -117,6 +117,6 @@ NUMBERED_RULES = rules(
     (r"(?P<d>DEC) ", _spelled_decade),
     (r"(?P<u>UNIT) (?:OF )?(?P<y>N|Y) ", _numbered_year),
     (r"(?P<u>UNIT) (?P<n>N) (?:(?:OF |, )?(?P<y>Y) )?", _numbered_week),
-    (r"(?P<u>UNIT) (?P<d>N|O) ", _numbered_day),
+    (r"(?P<u>UNIT) (?P<d>N|O) (?!OF (?:THE )?(?:UNIT|LAST|NEXT|THIS)|OFTHIS )", _numbered_day),
     pieces=PIECES,
 )

@@ -139,7 +139,7 @@ def _edge_part(r: Reading) -> Period | None:
 
 def _day_of_month(r: Reading) -> Period | tuple[str, None] | None:
     period = r.period("p")
-    if period.grain != "month":
+    if period.grain != "month" or ("u" in r.match.re.groupindex and r.has("u") and r.unit("u") != "day"):
         return None
     try:
         return filled(CalendarFields(period.start.year, period.start.month, r.number("d")))
@@ -229,7 +229,8 @@ LEVEL_PARTS = rules(
     (_ORD + r"(?P<n>DUR) (?P<of>OF |IN )(?:THE )?(?P<p>P|UNIT) ", _first_or_last_units),
     (_EDGE + r"(?P<p>P) ", _edge_part),
     (_EDGE + r"(?P<u>UNIT) ", _edge_part),
-    (r"(?:THE )?(?P<d>N|O) (?:OF |IN )(?:THE )?(?P<p>P) ", _day_of_month),
+    (r"(?:THE )?(?:(?P<u>UNIT) )?(?P<d>N|O) (?:OF |IN )(?:THE )?(?P<p>P) ", _day_of_month),
+    (r"(?P<u>UNIT) (?P<d>N|O) (?P<p>P) ", lambda r: _day_of_month(r) if r.language == "pt" else None),
     (r"(?:THE )?(?P<d>O) (?P<p>P) ", _day_of_month),
     (r"(?P<m>P|PART) (?:, )?(?:OF |IN )?(?:THE )?(?P<p>P) ", _part_of_year),
     (r"(?P<p>P) (?:, )?(?P<m>PART) ", _part_of_year),

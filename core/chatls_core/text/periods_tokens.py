@@ -32,7 +32,7 @@ _LEXEMES = re.compile(
   | (?P<clock>\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d+)?(?:\s?[ap]\.?m\b\.?)? | \d{1,2}\s?[ap]\.?m\b\.? | \d{1,2}h(?:\d\d)?\b)
   | (?P<part>(?<!\w)(?:(?P<py>\d{4})\s?)?(?P<pk>[QqHh]|[1-4]?[Tt])(?P<pn>[1-4])\b)
   | (?P<decade>(?<!\w)'?(?P<dn>\d{4}|\d0)'?s\b)
-  | (?P<feira>\b[2-6]a(?:-feira)\b)
+  | (?P<feira>\b[2-6][aª](?:-|\s)feira\b)
   | (?P<ordinal>(?<![\w.:/-])(?P<on>\d{1,2})(?:\s?(?:st|nd|rd|th)\b|[ºª°]|o\b|a\b))
   | (?P<number>(?<![\w.:/$€£#])(?<![^a-zA-Z]-)\d+(?![\w%:]|[.,]\d|-\d))
   | (?P<numrun>(?!(?<=[a-zA-Z])-)[\w.,:/$€£#%-]*\d[\w.,:/$€£#%-]*)
@@ -195,7 +195,10 @@ def _glued(text: str, start: int, language: str) -> list[Token]:
             digits = found[1].rstrip("stndrh")
             tokens.append(_plain_number(int(digits), len(digits), start, start + len(found[1])))
         tokens.append(Token("MON", entry[1], start + found.start(3), start + found.end(3), found[3]))
-        if found[4]:
+        if found[4] and language == "pt" and len(found[4]) == 2 and "/" in bare and not found[1]:
+            # "mar/24" is how a month of a year is written in Portuguese.
+            tokens.append(_plain_number(full_year(int(found[4])), 4, start + found.start(4), start + found.end(4)))
+        elif found[4]:
             tokens.append(_plain_number(int(found[4]), len(found[4]), start + found.start(4), start + found.end(4)))
         return tokens
     if found := _PART_OF_YEAR.fullmatch(bare):
@@ -240,6 +243,9 @@ def _written_date(match: re.Match[str], kind: str, language: str) -> WrittenDate
         separator = match["s2"]
         doubtful = len(digits) == 2 and separator != "/"
         year, first, second = full_year(int(digits)), int(match["a2"]), int(match["b2"])
+        if separator == "-" and "," in match[0] and first < second <= 31:
+            # "June 5-9, 2025": days of the month before it.
+            return WrittenDate(CalendarFields(year, None, None), True, (first, second))
         return _ordered(year, first, second, doubtful=doubtful, month_first=language == "en")
     if kind == "ym":
         separator, month = match["s3"], match["m3"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from .periods import (
@@ -9,6 +10,7 @@ from .periods import (
     add,
     day_of,
     midnight,
+    next_weekday,
     unit_at,
 )
 from .periods_pieces import PIECES, as_part, plural, shift
@@ -52,6 +54,26 @@ def _duration(r: Reading) -> tuple[str, Duration] | None:
     return ("DUR", tuple(found)) if all(n > 0 for n, _ in found) else None
 
 
+_HALVES: Mapping[str, Duration] = {
+    "day": (),
+    "week": ((3, "day"),),
+    "month": ((15, "day"),),
+    "year": ((6, "month"),),
+    "decade": ((5, "year"),),
+    "hour": ((30, "minute"),),
+}
+
+
+def _and_a_half(r: Reading) -> tuple[str, Duration] | None:
+    """ "Two and a half weeks", "a year and a half", "dois meses e meio"; half a day more is the same day."""
+    half, count = r.token("h"), r.token("n")
+    assert half is not None and count is not None
+    if half.value != "half" and fold(half.word) not in ("meio", "meia"):
+        return None
+    more = _HALVES.get(r.unit("u"))
+    return None if more is None else ("DUR", ((int(str(count.value or 1)), r.unit("u")), *more))
+
+
 def _named_day(offset: int) -> tuple[str, int]:
     return "REL", offset
 
@@ -73,6 +95,9 @@ def _beside(r: Reading, step: int, edge: int) -> tuple[str, int] | None:
 LEVEL_WORDS = rules(
     (r"(?:ONE |N )?(?:FEW |COUPLE )(?:OF )?UNIT ", _duration),
     (r"(?:N|ONE) UNIT (?:(?:, |AND )?(?:AND )?N UNIT )*", _duration),
+    (r"FEW N UNIT ", lambda r: _duration(r) if r.language == "pt" else None),
+    (r"(?P<n>N) AND (?:ONE )?(?P<h>UNIT) (?P<u>UNIT) ", _and_a_half),
+    (r"(?P<n>N|ONE) (?P<u>UNIT) AND (?:ONE )?(?P<h>UNIT|MID|HALF) ", _and_a_half),
     (r"(?:THE )?(?:(?P<u>UNIT) )?BEFORE (?:OF )?(?P<r>REL) ", lambda r: _beside(r, -1, -1)),
     (r"(?:THE )?(?:(?P<u>UNIT) )?AFTER (?:OF )?(?P<r>REL) ", lambda r: _beside(r, 1, 1)),
     (r"LAST DAYPART ", lambda r: _named_day(-1)),
@@ -190,6 +215,18 @@ def _ago(r: Reading) -> Period:
     return unit_at(then, unit) if len(by) == 1 and unit in _COARSE else day_of(then)
 
 
+def _ago_today(r: Reading) -> Period | None:
+    """ "A year ago today" is a day, whatever the unit."""
+    by = duration(r)
+    return day_of(moved(midnight(r.now), by, -1)) if r.number("r") == 0 and by[-1][1] not in _CLOCK else None
+
+
+def _from_weekday(r: Reading) -> Period:
+    token = r.token("w")
+    assert token is not None
+    return day_of(moved(next_weekday(r.now, int(str(token.value))).start, _days_and_longer(r), 1))
+
+
 def _ahead(r: Reading) -> Period | None:
     by = _days_and_longer(r)
     if r.has("sure") or r.future or r.whole:
@@ -251,9 +288,11 @@ UNIT_RULES = rules(
     (r"{the}(?P<n>DUR) (?P<mod>LAST|NEXT) ", lambda r: _units_by_modifier(r) if r.language == "pt" else None),
     (r"(?P<k>N) (?P<mod>LAST|NEXT) (?P<u>UNIT) ", _number_before_modifier),
     (r"(?P<n>DUR) AGO ", _ago),
-    (r"HA (?P<n>DUR) (?:AGO )?", _ago),
+    (r"(?P<n>DUR) AGO (?P<r>REL) ", _ago_today),
+    (r"HA (?:ABOUT (?:OF )?)?(?P<n>DUR) (?:AGO )?", _ago),
     (r"(?P<n>DUR) LATER ", _ahead),
     (r"(?P<n>DUR) FROM (?:NOW|(?P<r>REL)) ", _from_named_day),
+    (r"(?P<n>DUR) FROM (?P<w>WD) ", _from_weekday),
     (r"(?P<n>DUR) (?P<back>BEFORE )(?:OF )?(?P<r>REL) ", _from_named_day),
     (r"(?P<n>DUR) AFTER (?:OF )?(?P<r>REL) ", _from_named_day),
     (r"IN (?P<n>DUR) ", _ahead),

@@ -39,7 +39,7 @@ _EN: dict[str, Entry] = {
     **_words("WD", "friday|fridays saturday|saturdays sunday|sundays", 4),
     **_words("DWD", "mon tue|tues wed thu|thur|thurs fri sat sun", 0),
     **_units(
-        "day=day|days week=week|weeks|wk|wks month=month|months year=year|years|yr|yrs decade=decade|decades"
+        "day=day|days week=week|weeks|wk|wks month=month|months|mos year=year|years|yr|yrs decade=decade|decades"
         " century=century|centuries quarter=quarter|quarters half=half weekend=weekend|weekends|week-end"
         " fortnight=fortnight|fortnights weekday=workday|workdays hour=hour|hours|hr|hrs minute=minute|minutes|min|mins"
     ),
@@ -75,6 +75,7 @@ _EN: dict[str, Entry] = {
     **_words("WITHIN", "within"),
     **_words("FUTURE", "future"),
     "yesterday": ("REL", -1),
+    "yday": ("REL", -1),
     "today": ("REL", 0),
     "tonight": ("REL", 0),
     "tomorrow": ("REL", 1),
@@ -125,6 +126,8 @@ _PT: dict[str, Entry] = {
     **_words("FOR", "por"),
     **_words("AGO", "atras"),
     **_words("HA", "ha|faz"),
+    **_words("ABOUT", "cerca|quase|aproximadamente|mais"),
+    "meia": ("HALF", None),
     **_words("EARLY", "inicio|comeco|principio"),
     **_words("MID", "meio|meados"),
     **_words("LATE", "fim|final|fins|finais"),

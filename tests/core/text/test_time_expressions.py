@@ -27,6 +27,14 @@ a couple of days ago | 2026-05-11 2026-05-12
 three days ago | 2026-05-10 2026-05-11
 two weeks ago | 2026-04-27 2026-05-04
 a month ago | 2026-04-01 2026-05-01
+two and a half days ago | 2026-05-11 2026-05-12
+a week and a half ago | 2026-05-03 2026-05-04
+three and a half years ago | 2022-11-13 2022-11-14
+a year ago today | 2025-05-13 2025-05-14
+6 mos ago | 2025-11-01 2025-12-01
+a week from Friday | 2026-05-22 2026-05-23
+the Sunday before last | 2026-05-03 2026-05-04
+June 5-9, 2025 | 2025-06-05 2025-06-10
 2 years ago | 2024-01-01 2025-01-01
 1 month 21 days ago | 2026-03-23 2026-03-24
 3 business days ago | 2026-05-08 2026-05-09
@@ -121,6 +129,14 @@ after May 5 | 2026-05-06 2026-05-14
 PORTUGUESE = """
 o que fizemos semana passada? | 2026-05-04 2026-05-11
 mês que vem | 2026-06-01 2026-07-01
+no dia 3 do mês passado | 2026-04-03 2026-04-04
+dia 15 do mês que vem | 2026-06-15 2026-06-16
+há dois dias e meio | 2026-05-11 2026-05-12
+faz uma semana e meia | 2026-05-03 2026-05-04
+há cerca de dois meses | 2026-03-01 2026-04-01
+há uns três dias | 2026-05-10 2026-05-11
+na 6ª feira | 2026-05-08 2026-05-09
+em mar/24 | 2024-03-01 2024-04-01
 neste mês | 2026-05-01 2026-06-01
 no ano passado | 2025-01-01 2026-01-01
 anteontem | 2026-05-11 2026-05-12

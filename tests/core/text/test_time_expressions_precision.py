@@ -13,6 +13,10 @@ NOW = datetime(2026, 5, 13, 15, 30)
 ENGLISH = """
 what is the 30 days retention policy
 the trial lasts 2 weeks
+it took a day and a half
+one and a half times faster
+two and a half weeks of work
+a score of 5-9, 2025 of them failed
 keep logs for 90 days
 the cache expires every 15 minutes
 a two week sprint is enough
@@ -221,6 +225,9 @@ the century bug
 """
 
 PORTUGUESE = """
+faltam mais dois meses de trabalho
+levou dois dias e meio
+meia hora de trabalho
 Marco disse que sim
 pergunte ao Marco
 o marco do projeto
