@@ -3,7 +3,8 @@
     python -m tests.fakes.mcp_server --record calls.jsonl [--http] [--only TOOL …]
 
 Over HTTP it prints its address on the first line of standard output. ``MCP_FAKE_*`` variables shape it, so that a
-configuration file can: ``TOOLS`` (names, comma-separated), ``SILENT`` (never answers a greeting), ``TOKEN``.
+configuration file can: ``TOOLS`` (names, comma-separated), ``SILENT`` (never answers), ``STUBBORN`` (does not
+end with its input, nor politely), ``TOKEN``.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ import argparse
 import asyncio
 import json
 import os
+import signal
 import socket
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -121,6 +124,10 @@ def main() -> None:
     server = make_server(record, names)
     if chosen.http:
         asyncio.run(serve_http(server, os.environ.get("MCP_FAKE_TOKEN", "")))
+    elif os.environ.get("MCP_FAKE_STUBBORN"):
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        threading.Thread(target=server.run, args=("stdio",)).start()
+        threading.Event().wait()
     else:
         server.run("stdio")
 

@@ -15,8 +15,12 @@ from typing import Literal
 
 from chatls_core.llm.events import ModelError
 from chatls_core.llm.models import Models
+from chatls_core.mcp import McpServers
 
 State = Literal["ok", "warning", "error"]
+SERVER_SECONDS = 20.0
+"""Longest wait for MCP servers that are starting."""
+
 _MARK: dict[State, str] = {"ok": "✓", "warning": "!", "error": "✗"}
 
 
@@ -64,8 +68,9 @@ async def diagnose(
     roots: Sequence[Path] = (),
     trusted: bool = True,
     warnings: Sequence[str] = (),
+    servers: McpServers | None = None,
 ) -> DoctorReport:
-    """Look at everything chat depends on."""
+    """Look at everything chat depends on. ``servers`` are started where they may run."""
     checks = [Check("ChatLS", "ok", f"{version}, Python {platform.python_version()}, {sys.platform}")]
     checks.append(await asyncio.to_thread(_writable, "Data folder", home, "error"))
     for root in roots:
@@ -81,6 +86,8 @@ async def diagnose(
         if rg
         else Check("ripgrep", "warning", "not found, search is slower", "Install ripgrep.")
     )
+    if servers is not None:
+        checks += await _servers(servers)
     checks += [Check("Setting", "warning", warning) for warning in warnings]
     return DoctorReport(tuple(checks))
 
@@ -99,6 +106,23 @@ def _providers(models: Models) -> list[Check]:
     missing = [status.title for status in models.list() if not status.available]
     if missing:
         checks.append(Check("Not configured", "ok", ", ".join(missing)))
+    return checks
+
+
+async def _servers(servers: McpServers) -> list[Check]:
+    await servers.ready(SERVER_SECONDS)
+    checks = [Check("MCP servers", "warning", problem, "Correct the file.") for problem in servers.problems]
+    found = servers.status()
+    if found and not servers.enabled:
+        names = ", ".join(s.name for s in found)
+        return [*checks, Check("MCP servers", "ok", f"{names}: not started, they are switched off or not trusted")]
+    for server in found:
+        name = f"MCP server {server.name}"
+        if server.state == "failed":
+            checks.append(Check(name, "warning", server.error, f"Correct its entry in {server.origin}."))
+        else:
+            tools = f", {len(server.tools)} tools" if server.state == "ready" else ""
+            checks.append(Check(name, "ok", f"{server.state}{tools}"))
     return checks
 
 

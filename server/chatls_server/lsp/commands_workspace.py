@@ -172,5 +172,6 @@ async def doctor_show(server: ChatServer, _: Nothing) -> CommandResult:
         roots=server.roots,
         trusted=server.trusted,
         warnings=[str(w) for w in server.opened.warnings],
+        servers=agent.services.mcp,
     )
     return CommandResult(markdown=report.markdown, data={"healthy": report.healthy, **to_json(report)})

@@ -74,6 +74,8 @@ MODULES: dict[str, tuple[str, ...]] = {
         "context.status",
     ),
     "commands_skills": ("skill.list", "skill.pin", "skill.unpin"),
+    "commands_personas": ("persona.list", "persona.attach", "persona.detach"),
+    "commands_mcp": ("mcp.list", "mcp.restart", "mcp.start", "mcp.stop"),
     "commands_workspace": (
         "instructions.show",
         "instructions.reload",

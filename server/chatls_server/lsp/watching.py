@@ -52,6 +52,7 @@ async def configuration(server: ChatServer) -> None:
     if (agent := server.agent_if_made) is not None:
         await asyncio.to_thread(agent.configure, server.settings)
         send_status(server, agent)
+        await agent.services.mcp.refresh()
 
 
 @hook("secrets")
@@ -66,6 +67,7 @@ async def workspace(server: ChatServer) -> None:
     """Folders or trust changed."""
     if (agent := server.agent_if_made) is not None:
         await asyncio.to_thread(agent.set_workspace, server.roots, server.trusted)
+        await agent.services.mcp.refresh()
         await instruction_files_changed(server, ())
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from chatls_core.llm.keychain import SystemKeychain
 from chatls_core.llm.models import Models
+from chatls_core.mcp import McpServers
 from chatls_core.turn.doctor import DoctorReport, diagnose
 from chatls_server import __version__
 from chatls_server.lsp.results import to_json
@@ -34,7 +35,20 @@ async def _report(environment: Mapping[str, str]) -> DoctorReport:
     workspace = Workspace(environment)
     workspace.initialize({"rootUri": Path.cwd().as_uri()})
     models = Models(workspace.settings, workspace.environment, home=workspace.home, keychain=SystemKeychain())
+    settings = workspace.settings
+    servers = McpServers(
+        workspace.home, workspace.environment, lambda: settings.mcp, allow_http=lambda: settings.allow_http
+    )
+    servers.set_workspace(workspace.roots, trusted=True)
     try:
-        return await diagnose(workspace.home, models, __version__, roots=workspace.roots, warnings=workspace.warnings)
+        return await diagnose(
+            workspace.home,
+            models,
+            __version__,
+            roots=workspace.roots,
+            warnings=workspace.warnings,
+            servers=servers,
+        )
     finally:
+        await servers.close()
         await models.aclose()

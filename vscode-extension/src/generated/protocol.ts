@@ -297,6 +297,16 @@ export interface LocationWire {
   range?: Range;
 }
 
+/** An MCP server, all when left out. */
+export interface McpServerArgs {
+  name?: string;
+}
+
+/** One MCP server. */
+export interface McpServerNameArgs {
+  name: string;
+}
+
 /** Memory was written to. Ids of facts, episodes (`ep_…`), `topic:…`, `project:…`, `profile:…`, and `review:…` for items that wait for the user's yes. */
 export interface MemoryChanged {
   added?: string[];
@@ -776,5 +786,9 @@ export interface Commands {
   'chatls.config.show': Nothing;
   'chatls.policy.show': Nothing;
   'chatls.policy.set': PolicySetArgs;
+  'chatls.mcp.list': Nothing;
+  'chatls.mcp.restart': McpServerArgs;
+  'chatls.mcp.start': McpServerArgs;
+  'chatls.mcp.stop': McpServerNameArgs;
   'chatls.doctor.show': Nothing;
 }

@@ -309,6 +309,18 @@ class ProviderSwitchArgs(Wire):
     session_id: str | None = None
 
 
+class McpServerArgs(Wire):
+    """An MCP server, all when left out."""
+
+    name: str | None = None
+
+
+class McpServerNameArgs(Wire):
+    """One MCP server."""
+
+    name: str = Field(min_length=1)
+
+
 class PolicySetArgs(Wire):
     """One rule of the tool policy."""
 
@@ -385,6 +397,10 @@ COMMANDS: dict[str, tuple[type[Wire], str]] = {
     "chatls.config.show": (Nothing, "settings and where they come from"),
     "chatls.policy.show": (Nothing, "the tool policy"),
     "chatls.policy.set": (PolicySetArgs, "the rule"),
+    "chatls.mcp.list": (Nothing, "`{enabled, servers: [{name, state, tools, error}], problems}`"),
+    "chatls.mcp.restart": (McpServerArgs, "the servers"),
+    "chatls.mcp.start": (McpServerArgs, "the servers"),
+    "chatls.mcp.stop": (McpServerNameArgs, "the servers"),
     "chatls.doctor.show": (Nothing, "what is configured and what is wrong"),
 }
 """Every command of the protocol: its arguments and what ``data`` holds."""
