@@ -1,4 +1,4 @@
-"""Looking into contexts that are not whole in the prompt: pages, table of contents, search, chunks (§2.2, §2.3)."""
+"""Looking into contexts that are not whole in the prompt: pages, table of contents, segments, chunks (§2.2, §2.3)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from chatls_core.contexts.model import Context, ContextError, ContextFile
 PAGE_CHARS = 12_000
 SEGMENT_CHARS = 1_200
 OVERLAP_LINES = 2
-MAX_SEGMENTS = 50_000
 MAX_ENTRIES = 200
 SNIPPET_CHARS = 360
 CHUNK_TOKENS = 30_000
@@ -26,16 +25,6 @@ class Page:
     offset: int
     next_offset: int | None
     total: int
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A passage: its file as shown, its first line (from 1) and text."""
-
-    source: str
-    line: int
-    text: str
-    score: float
 
 
 def shown_paths(context: Context) -> dict[str, ContextFile]:
@@ -60,22 +49,6 @@ def page(context: Context, source: str, offset: int = 0) -> Page:
     text = files[names[0]].content
     end = min(len(text), offset + PAGE_CHARS)
     return Page(text[offset:end], offset, end if end < len(text) else None, len(text))
-
-
-def search(context: Context, query: str, limit: int = 8) -> tuple[Found, ...]:
-    """The passages that answer ``query`` best."""
-    from chatls_core.text.passages import Passage
-    from chatls_core.text.ranking import PassageIndex
-
-    places: dict[str, Found] = {}
-    for source, file in shown_paths(context).items():
-        for line, text in segments(file.content):
-            if len(places) >= MAX_SEGMENTS:
-                break
-            places[str(len(places))] = Found(source, line, text, 0.0)
-    index = PassageIndex(Passage(key, f"{place.source}\n{place.text}") for key, place in places.items())
-    hits = index.search(query, limit)
-    return tuple(Found(p.source, p.line, p.text, h.score) for h in hits for p in [places[h.id]])
 
 
 def segments(text: str) -> list[tuple[int, str]]:

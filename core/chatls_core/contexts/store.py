@@ -18,6 +18,7 @@ from chatls_core.contexts.model import (
     checked_mode,
     checked_name,
 )
+from chatls_core.contexts.searching import ContextSearch
 from chatls_core.store import Clock, JsonStore
 
 log = logging.getLogger(__name__)
@@ -36,6 +37,7 @@ class ContextStore:
         self._walk = walk
         self._clock = clock
         self._stores: dict[str, JsonStore[Context | None]] = {}
+        self.searching = ContextSearch()
 
     def create(
         self, name: str, paths: Sequence[Path], *, mode: str = "full", watch: bool = False, description: str = ""
@@ -100,6 +102,7 @@ class ContextStore:
         context = self.get(name)
         self._store(_stem(context.name)).update(lambda _: (None, None))
         self._store(_stem(context.name)).path.unlink(missing_ok=True)
+        self.searching.forget(context.id)
         return context
 
     def _get(self, name: str) -> Context | None:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from chatls_core.contexts.model import Context, ContextError
-from chatls_core.contexts.reading import MAX_ENTRIES, SNIPPET_CHARS, page, search, shown_paths
+from chatls_core.contexts.reading import MAX_ENTRIES, SNIPPET_CHARS, page, shown_paths
 from chatls_core.contexts.store import ContextStore
 from chatls_core.text import cut
 from chatls_core.text.fence import fence
@@ -100,7 +100,8 @@ class Knowledge(Tool[KnowledgeArguments]):
         if not arguments.query.strip():
             raise ContextError('search needs a query, e.g. {"command": "search", "query": "retry policy"}.')
         wanted = [self._one(arguments.kb)] if arguments.kb else self._all()
-        hits = [(c.name, hit) for c in wanted for hit in search(c, arguments.query, arguments.top_k)]
+        searching = self._contexts.searching
+        hits = [(c.name, hit) for c in wanted for hit in searching.search(c, arguments.query, arguments.top_k)]
         hits.sort(key=lambda row: -row[1].score)
         shown = [
             f"{name}: {hit.source} line {hit.line}\n{cut.by_chars(hit.text, SNIPPET_CHARS)}"

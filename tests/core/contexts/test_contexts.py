@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from chatls_core.contexts import ContextError, ContextStore
 from chatls_core.contexts.model import Context, ContextFile
-from chatls_core.contexts.reading import PAGE_CHARS, chunks, page, search, segments, shown_paths
+from chatls_core.contexts.reading import PAGE_CHARS, chunks, page, segments, shown_paths
+from chatls_core.contexts.searching import ContextSearch
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
@@ -104,9 +105,41 @@ def context(**files: str) -> Context:
 
 def test_search_finds_the_passage_and_its_line() -> None:
     text = "\n".join(f"Paragraph {n} about weather and walks." for n in range(200))
-    found = search(context(a=text, b=text + "\nThe staging database is called heron.\n"), "what is staging called", 3)
+    subject = context(a=text, b=text + "\nThe staging database is called heron.\n")
+    found = ContextSearch().search(subject, "what is staging called", 3)
     assert found[0].source == "b.md"
     assert "heron" in found[0].text and found[0].line > 150
+
+
+def test_search_follows_a_context_that_is_gathered_anew_and_reads_only_what_changed() -> None:
+    filler = {f"n{n}": f"Note {n} is about walk number {n}.\n" * 60 for n in range(30)}
+    search = ContextSearch().search
+    assert search(context(**filler, api="The staging database is called heron."), "staging database", 1)[0].line == 1
+    later = context(**filler, api="\n\nThe staging database is called osprey.", more="Alpha releases go to Bruno.")
+    assert search(later, "staging database", 1)[0].text == "The staging database is called osprey."
+    assert search(later, "alpha releases", 1)[0].source == "more.md"
+    assert search(later, "heron", 3) == ()
+    assert search(context(**filler), "osprey", 3) == ()
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.lists(
+        st.dictionaries(
+            st.sampled_from("abcd"),
+            st.integers(1, 5).map(lambda n: "heron osprey\nstaging wren\n" * 30 * n),
+            min_size=1,
+        ),
+        min_size=2,
+        max_size=4,
+    )
+)
+def test_a_search_that_followed_changes_finds_what_a_fresh_one_does(versions: list[dict[str, str]]) -> None:
+    following = ContextSearch()
+    for files in versions:
+        found = following.search(context(**files), "osprey wren", 50)
+    fresh = ContextSearch().search(context(**versions[-1]), "osprey wren", 50)
+    assert {(f.source, f.line) for f in found} == {(f.source, f.line) for f in fresh}
 
 
 def test_a_file_is_found_by_the_end_of_its_path_and_questions_are_answered_with_names() -> None:
