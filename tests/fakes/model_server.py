@@ -394,7 +394,7 @@ class ModelServer:
 
     def _side(self, request: RecordedRequest) -> tuple[int, Any]:
         path = request.path
-        if path.endswith(("/count_tokens", "/input_tokens")):
+        if path.endswith(("/count_tokens", "/input_tokens", "/count-tokens:rawPredict")):
             return 200, {"object": "response.input_tokens", "input_tokens": max(1, len(request.body) // 4)}
         if path.endswith(":countTokens"):
             return 200, {"totalTokens": max(1, len(request.body) // 4)}
@@ -404,6 +404,10 @@ class ModelServer:
             return 200, {"version": "0.12.0"}
         if path.endswith("/api/show"):
             return 200, {"model_info": {"llama.context_length": 8192}, "capabilities": ["completion", "tools"]}
+        if path.endswith("/copilot_internal/v2/token"):
+            # GitHub's exchange of a long-lived token for a short-lived one, which is the same here.
+            token = request.headers.get("authorization", "").removeprefix("token ")
+            return 200, {"token": token, "expires_at": time.time() + 1800}
         if path.endswith("/models"):
             if "x-goog-api-key" in request.headers:
                 return 200, {"models": [{"name": f"models/{m}", "inputTokenLimit": 1000000} for m in self.models]}

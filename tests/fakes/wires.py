@@ -491,7 +491,7 @@ DIALECTS = {
 
 def dialect_of(path: str) -> Dialect | None:
     """The dialect a request path belongs to; ``None`` when it asks for no answer."""
-    if path.endswith(("/messages", ":streamRawPredict", ":rawPredict")):
+    if path.endswith(("/messages", ":streamRawPredict", ":rawPredict")) and "/count-tokens:" not in path:
         return DIALECTS["anthropic"]
     if path.endswith("/chat/completions") or path.endswith("/chatcompletion_v2"):
         return DIALECTS["openai"]

@@ -43,6 +43,59 @@ WIRES = (
     Wire("google", "gemini", {"GEMINI_BASE_URL": "", "GEMINI_API_KEY": KEY}, "gemini-3.8-flash"),
     Wire("ollama", "ollama", {"OLLAMA_BASE_URL": "", "OLLAMA_API_KEY": KEY}, "gpt-oss:20b"),
 )
+"""One provider for each dialect."""
+
+
+def _chat(provider: str, model: str, prefix: str = "", **more: str) -> Wire:
+    """A service that speaks chat completions and names its variables as most do."""
+    prefix = prefix or provider.upper()
+    return Wire(provider, "openai", {f"{prefix}_BASE_URL": "", f"{prefix}_API_KEY": KEY, **more}, model, "/v1")
+
+
+PROVIDERS = (
+    *WIRES,
+    _chat("xai", "grok-4.7"),
+    _chat("zai", "glm-5.3"),
+    _chat("minimax", "MiniMax-M3"),
+    _chat("moonshot", "kimi-k3"),
+    _chat("openrouter", "openai/gpt-6-sol"),
+    _chat("deepseek", "deepseek-v4-pro"),
+    _chat("groq", "openai/gpt-oss-120b"),
+    Wire(
+        "github_models",
+        "openai",
+        {"GITHUB_MODELS_BASE_URL": "", "GITHUB_MODELS_TOKEN": KEY},
+        "openai/gpt-4.1",
+        "/v1",
+    ),
+    Wire(
+        "copilot",
+        "openai",
+        {"COPILOT_BASE_URL": "", "GITHUB_API_URL": "", "GITHUB_COPILOT_TOKEN": KEY},
+        "gpt-6.1-sol",
+    ),
+    Wire(
+        "bedrock",
+        "anthropic",
+        {"AWS_BEARER_TOKEN_BEDROCK": KEY, "BEDROCK_BASE_URL": "", "AWS_REGION": "eu-west-1"},
+        "global.anthropic.claude-sonnet-5-5",
+    ),
+    Wire(
+        "vertex",
+        "anthropic",
+        {
+            "GOOGLE_OAUTH_ACCESS_TOKEN": KEY,
+            "ANTHROPIC_VERTEX_BASE_URL": "",
+            "ANTHROPIC_VERTEX_PROJECT_ID": "p1",
+            "CLOUD_ML_REGION": "europe-west1",
+        },
+        "claude-sonnet-5-5",
+    ),
+    _chat("lmstudio", "qwen4-8b", LMSTUDIO_MODEL="qwen4-8b"),
+    _chat("compatible", "my-model", "OPENAI_COMPATIBLE", OPENAI_COMPATIBLE_MODEL="my-model"),
+)
+"""Every provider but the embedded model, whose process has tests of its own (``test_local.py``)."""
+
 BY_PROVIDER = {wire.provider: wire for wire in WIRES}
 
 

@@ -38,7 +38,13 @@ def test_retry_after_forms(headers: dict[str, str], body: object, seconds: float
 
 
 @pytest.mark.parametrize(
-    ("headers", "wait"), [({"Retry-After": "7"}, 7.0), ({"Retry-After": "2.5"}, 2.5), ({"retry-after-ms": "40"}, 0.04)]
+    ("headers", "wait"),
+    [
+        ({"Retry-After": "7"}, 7.0),
+        ({"Retry-After": "2.5"}, 2.5),
+        ({"retry-after-ms": "40"}, 0.04),
+        ({"Retry-After": "Sun, 01 Mar 2020 12:00:00 GMT"}, 0.0),
+    ],
 )
 async def test_the_service_decides_how_long_is_waited(
     wire: Wire, server: ModelServer, headers: dict[str, str], wait: float
