@@ -79,6 +79,10 @@ class FailingFileSystem:
         self._step("delete", path)
         REAL.delete(path)
 
+    def delete_folder(self, path: Path) -> None:
+        self._step("delete_folder", path)
+        REAL.delete_folder(path)
+
     def make_folder(self, path: Path, mode: int = 0o750) -> None:
         self._step("make_folder", path)
         REAL.make_folder(path, mode)

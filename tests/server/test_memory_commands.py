@@ -91,7 +91,7 @@ async def test_every_subcommand_answers_in_readable_markdown(editor: LspClient, 
     assert "**[gotcha]** Port 8080 is taken" in recalled and "Rides along with such a message unasked" in recalled
     assert "Port 8080" in await say("/memory which port is taken?")
     assert "Nothing waits to be remembered." in await say("/memory pending")
-    assert "Archived 0" in await say("/memory compact")
+    assert "archived 0 fact(s); removed 0 daily note(s)." in await say("/memory compact")
     exported = tmp_path / "out.jsonl"
     assert f"to `{exported}`" in await say(f"/memory export {exported}")
     kinds = [json.loads(line)["kind"] for line in exported.read_text().splitlines()]

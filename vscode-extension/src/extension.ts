@@ -22,7 +22,7 @@ import { NoServerError } from './server/discovery';
 import { Supervisor } from './server/supervisor';
 import { StatusItem } from './status';
 import { Views } from './views';
-import { memoryLine, type MemoryChange } from './views/memory-words';
+import { learningLine, memoryLine, type Learning, type MemoryChange } from './views/memory-words';
 import type { ChatParams, ChatResult, Mode, Status, TurnEvent } from './wire';
 
 let supervisor: Supervisor | undefined;
@@ -103,6 +103,8 @@ export function activate(context: vscode.ExtensionContext): void {
   /** Handlers go onto a client before it starts: a message that comes with the first answer must find them. */
   function configure(client: LanguageClient): void {
     client.onNotification('chatls/status', (value: Status) => {
+      const line = learningLine(status?.extraction as Learning | undefined, value.extraction as Learning | undefined);
+      if (line) view.post({ type: 'notice', ...line });
       status = value;
       refresh();
     });

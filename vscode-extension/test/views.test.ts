@@ -3,7 +3,7 @@ import { checkpointRows, partsOf } from '../src/views/context-state';
 import { instructionRows, instructionTokens } from '../src/views/instruction-rows';
 import { idsOf, quoted } from '../src/views/memory-items';
 import { memoryRows, onlyThose, recallRows, scoreBar } from '../src/views/memory-rows';
-import { memoryLine } from '../src/views/memory-words';
+import { learningLine, memoryLine } from '../src/views/memory-words';
 import type { Row } from '../src/views/rows';
 
 const find = (rows: Row[], label: string): Row | undefined =>
@@ -105,6 +105,14 @@ describe('the Memory view', () => {
     expect(memoryLine({ changed: ['a'], removed: ['b'] })).toBeUndefined();
   });
 
+  it('says once that learning fails, and once that it works again', () => {
+    const failing = { notice: 'Learning fails (2 times).', failing: true };
+    expect(learningLine(undefined, failing)).toEqual({ level: 'warning', text: 'Learning fails (2 times).' });
+    expect(learningLine(failing, failing)).toBeUndefined();
+    expect(learningLine(failing, { notice: 'remembered 1 fact', failing: false })!.level).toBe('info');
+    expect(learningLine(undefined, { notice: 'remembered 1 fact' })).toBeUndefined();
+  });
+
   it('says how many facts are not listed', () => {
     expect(find(memoryRows({ ...nothing, facts: [fact], total: 601 }), '600 more; search to see them')).toBeDefined();
   });
@@ -114,6 +122,11 @@ describe('the Memory view', () => {
     const [timeline] = memoryRows({ ...nothing, episodes: [episode('old', '2026-02-03'), episode('early', '2026-11-02'), episode('late', '2026-11-20')] });
     expect(timeline!.children!.map((row) => row.label)).toEqual(['November 2026', 'February 2026']);
     expect(timeline!.children![0]!.children!.map((row) => row.label)).toEqual(['late', 'early']);
+  });
+
+  it('an episode says when, how it ended and in which project', () => {
+    const [timeline] = memoryRows({ ...nothing, episodes: [{ id: 'ep_1', date: '2026-11-02T10:00:00Z', summary: 'Shipped', outcome: 'works', project: '/home/me/atlas/' }] });
+    expect(find([timeline!], 'Shipped')!.description).toBe('2026-11-02 · works · atlas');
   });
 
   it('a search says why something was found', () => {

@@ -463,28 +463,6 @@ class FactBook:
 
         self._stores.facts.update(change)
 
-    def archive_weak(self) -> list[Fact]:
-        """Move facts whose score fell below 0.1 to the archive, and refresh all scores (spec/memory.md §4.8, §11.1)."""
-        with self._guard:
-
-            def change(disk: tuple[Fact, ...]) -> tuple[tuple[Fact, ...], list[Fact]]:
-                alive = self._view(disk)
-                now = self._clock()
-                kept, weak = [], []
-                for fact in alive.facts.values():
-                    value = scoring.score(fact, now)
-                    details = alive.details.get(fact.id)
-                    if value < scoring.ARCHIVE_BELOW and not (details and details.pinned):
-                        weak.append(fact)
-                    else:
-                        kept.append(fact.model_copy(update={"score": round(value, 4)}))
-                self.to_archive(weak)
-                return merges.sort_facts(kept), weak
-
-            weak = self._stores.facts.update(change)
-            self._bury(_times(weak, self._clock()))
-        return weak
-
 
 def _stated(facts: Sequence[Fact], alive: Alive) -> list[Fact]:
     """Those the user said."""

@@ -232,8 +232,3 @@ def transfer(t: views.Transfer) -> str:
     skipped = f"; {t.skipped} record(s) skipped" if t.skipped else ""
     verb, place = ("Exported", "to") if t.direction == "export" else ("Imported", "from")
     return f"{verb} {what} {place} `{t.path}`{skipped}."
-
-
-def compaction(c: views.Compaction) -> str:
-    """One sentence."""
-    return f"Archived {len(c.archived)} fact(s); removed {len(c.notes_removed)} daily note(s)."

@@ -8,7 +8,7 @@ import secrets
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,7 +28,6 @@ from chatls_core.memory.stores import Stores
 from chatls_core.memory.together import Together, united
 from chatls_core.memory.views import (
     AutoRecall,
-    Compaction,
     FactDetails,
     FactPage,
     FileList,
@@ -439,15 +438,6 @@ class Memory:
         result = transfer.import_(self.stores, path, self._facts.adopt)
         self._tell(MemoryChange(changed=tuple(f"import:{kind}" for kind, count in result.counts.items() if count)))
         return result
-
-    def compact(self) -> Compaction:
-        """Archive facts that faded, delete old notes, rewrite ``MEMORY.md`` (no model is asked)."""
-        weak = self._facts.archive_weak()
-        limit = self.clock().astimezone().date() - timedelta(days=self.settings.retention_days)
-        removed = notes.clean_up(self.stores, limit)
-        self.write_longterm()
-        self._tell(MemoryChange(removed=tuple(f.id for f in weak), background=True))
-        return Compaction(tuple(f.id for f in weak), tuple(removed))
 
     def consolidate(self, merged: Sequence[tuple[Fact, Details]], gone: Sequence[str]) -> tuple[str, ...]:
         """Take merged facts in and move ``gone`` to the archive; returns the ids that went.

@@ -73,7 +73,7 @@ def recent(stores: Stores, until: date, count: int = 3) -> Iterator[tuple[date, 
 
 
 def clean_up(stores: Stores, before: date) -> list[str]:
-    """Delete notes older than ``before``; returns their days."""
+    """Delete notes older than ``before`` and the folders of months without a note; returns the notes' days."""
     removed = []
     for day in days(stores):
         if day < before:
@@ -81,6 +81,9 @@ def clean_up(stores: Stores, before: date) -> list[str]:
             stores.fs.delete(path)
             stores.fs.delete(path.with_name(path.name + ".lock"))
             removed.append(day.isoformat())
+    for month in stores.fs.list(stores.folder):
+        if _MONTH.match(month.name) and month.name <= f"{before:%Y%m}":
+            stores.fs.delete_folder(month)
     return removed
 
 

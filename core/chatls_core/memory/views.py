@@ -401,19 +401,6 @@ class Transfer:
 
 
 @dataclass(frozen=True, slots=True)
-class Compaction:
-    """What housekeeping moved to the archive or removed."""
-
-    archived: tuple[str, ...] = ()
-    notes_removed: tuple[str, ...] = ()
-
-    @property
-    def markdown(self) -> str:
-        """One sentence."""
-        return _markdown.compaction(self)
-
-
-@dataclass(frozen=True, slots=True)
 class MemoryChange:
     """What a write changed: ids of facts, episodes and other items (``topic:…``, ``project:…``, ``profile:…``).
 

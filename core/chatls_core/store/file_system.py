@@ -62,6 +62,9 @@ class FileSystem(Protocol):
     def delete(self, path: Path) -> None:
         """Remove a file; no error when it is gone already."""
 
+    def delete_folder(self, path: Path) -> None:
+        """Remove a folder if it is empty; no error when it is gone or holds something."""
+
     def make_folder(self, path: Path, mode: int = FOLDER_MODE) -> None:
         """Make a folder and its parents; no error when it exists."""
 
@@ -115,6 +118,11 @@ class RealFileSystem:
     def delete(self, path: Path) -> None:
         """See :meth:`FileSystem.delete`."""
         path.unlink(missing_ok=True)
+
+    def delete_folder(self, path: Path) -> None:
+        """See :meth:`FileSystem.delete_folder`."""
+        with contextlib.suppress(OSError):
+            path.rmdir()
 
     def make_folder(self, path: Path, mode: int = FOLDER_MODE) -> None:
         """See :meth:`FileSystem.make_folder`."""

@@ -16,7 +16,7 @@ from chatls_core.turn.spending import LEARNING
 if TYPE_CHECKING:
     from chatls_core.llm.messages import Message
     from chatls_core.llm.model import Model
-    from chatls_core.memory.worker import Learner, LearnResult, ModelFactory
+    from chatls_core.memory.worker import Housekept, Learner, LearnResult, ModelFactory
     from chatls_core.sessions import Conversation
     from chatls_core.turn.services import Services
 
@@ -57,6 +57,7 @@ class BackgroundLearning:
         self._closed = False
         self.on_result: list[Callable[[LearnResult], None]] = []
         self.last_notice = ""
+        self.failing = False
 
     @property
     def worker(self) -> Learner:
@@ -148,8 +149,8 @@ class BackgroundLearning:
         self.worker.offer(segment, last=said[-1].id)
 
     def status(self) -> dict[str, object]:
-        """``{"extraction": …}`` for ``chatls/status``; empty while there is nothing to tell."""
-        return {"extraction": {"notice": self.last_notice}} if self.last_notice else {}
+        """``{"extraction": {notice, failing}}`` for ``chatls/status``; empty while there is nothing to tell."""
+        return {"extraction": {"notice": self.last_notice, "failing": self.failing}} if self.last_notice else {}
 
     async def _tick(self) -> None:
         await self._wait(FIRST_TICK)
@@ -179,10 +180,24 @@ class BackgroundLearning:
         if result.notice:
             self.last_notice = result.notice
         if not result.skipped:
+            self.failing = result.failing
             for listener in self.on_result:
                 listener(result)
 
     async def _keep_house(self) -> None:
+        try:
+            done = await self._housekeep(now=False)
+        except Exception:
+            log.exception("Housekeeping failed and is tried again")
+            return
+        if done:
+            log.info("Housekeeping: %s", done)
+
+    async def tidy(self) -> Housekept:
+        """Keep house because the user asked, whatever is due: compaction, note clean-up, digests."""
+        return await self._housekeep(now=True)
+
+    async def _housekeep(self, *, now: bool) -> Housekept:
         from chatls_core.memory.worker import Housekeeper
 
         keeper = Housekeeper(
@@ -191,14 +206,9 @@ class BackgroundLearning:
             settings=lambda: self._services.settings.memory,
             model=self._model,
         )
-        try:
-            done = await keeper.housekeep()
-        except Exception:
-            log.exception("Housekeeping failed and is tried again")
-            return
+        done = await keeper.housekeep(now=now)
         await self._spent(done.usage, Usage(cost_usd=0.0))
-        if done:
-            log.info("Housekeeping: %s", done)
+        return done
 
     async def _spent(self, now: Usage, before: Usage) -> None:
         """Write down what background work cost since ``before``."""

@@ -218,8 +218,8 @@ async def graph(server: ChatServer, a: args.GraphArgs) -> CommandResult:
 
 @command("chatls.memory.compact", Nothing)
 async def compact(server: ChatServer, _: Nothing) -> CommandResult:
-    """Archive what has faded."""
-    return result(await ask(server, lambda m: m.compact()))
+    """Merge what says the same, archive what has faded, remove old notes, sum up weeks and months: all of it now."""
+    return result(await (await server.agent()).learning.tidy())
 
 
 @command("chatls.memory.export", args.OptionalPathArgs)

@@ -217,14 +217,3 @@ def test_a_fact_that_was_used_rises(memory: Memory, clock: SetClock) -> None:
     memory.evidence([used.id], "Unrelated words only.")
     assert memory.facts().facts[0].id == used.id
     assert memory.why(used.id).fact.access_count == 2
-
-
-def test_faded_facts_are_archived_and_can_be_seen_in_the_count(memory: Memory, clock: SetClock) -> None:
-    memory.remember("Old build used ant", source=EXTRACTED)
-    keep = memory.remember("Never push to main", source=USER)
-    memory.pin(keep.id)
-    clock.forward(days=400)
-    done = memory.compact()
-    assert len(done.archived) == 1
-    assert contents(memory) == ["Never push to main"]
-    assert memory.stats().archived == 1

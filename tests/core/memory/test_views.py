@@ -74,13 +74,6 @@ def test_notes_are_appended_and_found_by_day(memory: Memory, clock: SetClock) ->
     assert "[MEMORY CONTEXT — loaded from 2026-05-31]" in memory.load("20260531").text
 
 
-def test_old_notes_are_cleaned_up(memory: Memory, clock: SetClock) -> None:
-    memory.note("Old", time=datetime(2026, 4, 1, tzinfo=UTC))
-    memory.note("New", time=clock.now)
-    assert memory.compact().notes_removed == ("2026-04-01",)
-    assert "New" in memory.daily("2026-06-01").text
-
-
 def test_longterm_stays_in_its_size_and_says_that_more_is_stored(make: MakeMemory) -> None:
     memory = make(max_size=200)
     for name in ("alpha", "beta", "gamma", "delta", "epsilon", "zeta"):

@@ -158,8 +158,8 @@ function timelineRow(episodes: Episode[]): Row | undefined {
     const label = new Date(`${month}-01T12:00:00Z`).toLocaleDateString(env.language, { month: 'long', year: 'numeric', timeZone: 'UTC' });
     const children = mine.map((episode): Row => ({
       ...leaf({ kind: 'episode', id: episode.id, text: episode.summary }),
-      description: [day(episode.date), episode.project].filter(Boolean).join(' · '),
-      tooltip: [episode.summary, episode.outcome].filter(Boolean).join('\n'),
+      description: [day(episode.date), episode.outcome, lastPart(episode.project)].filter(Boolean).join(' · '),
+      tooltip: [episode.summary, episode.outcome, episode.project].filter(Boolean).join('\n'),
     }));
     return { id: `month:${month}`, label, description: String(mine.length), children, expanded: index === 0 };
   });
@@ -176,6 +176,11 @@ function leaf(target: MemoryTarget, place = 'item'): Row {
 
 function described(description: string): Pick<Row, 'description'> {
   return description ? { description } : {};
+}
+
+/** A project's own name: the end of its path. */
+function lastPart(path = ''): string {
+  return path.split(/[\\/]/).findLast(Boolean) ?? '';
 }
 
 function day(iso: string | undefined): string {

@@ -26,6 +26,20 @@ export function memoryLine(change: MemoryChange): { text: string; ids: string[] 
   return words.length ? { text: l10n.t('Remembered {0}', words.join(', ')), ids } : undefined;
 }
 
+/** What background learning says of itself in `chatls/status`. */
+export interface Learning {
+  notice?: string;
+  failing?: boolean;
+}
+
+/** The line when learning began to fail, or works again; undefined when nothing changed. */
+export function learningLine(before: Learning | undefined, now: Learning | undefined): { level: 'info' | 'warning'; text: string } | undefined {
+  const [failed, fails] = [before?.failing === true, now?.failing === true];
+  if (failed === fails) return undefined;
+  if (fails) return { level: 'warning', text: now?.notice || l10n.t('Learning in the background fails. Nothing is lost.') };
+  return { level: 'info', text: l10n.t('Learning in the background works again.') };
+}
+
 function countWords(ids: string[]): string[] {
   const kinds = new Map<string, number>();
   for (const id of ids) kinds.set(kindOf(id), (kinds.get(kindOf(id)) ?? 0) + 1);

@@ -46,7 +46,10 @@ DIGESTS_PER_RUN = 12
 
 @dataclass(frozen=True, slots=True)
 class Housekept:
-    """What a run did. ``by`` says how facts were compacted: by the model, by score, or not at all."""
+    """What a run did. ``by`` says how facts were compacted: by the model, by score, or not at all.
+
+    ``problem`` is a sentence when it could not be done, or not to the end.
+    """
 
     by: Literal["", "model", "score"] = ""
     merged: int = 0
@@ -54,9 +57,22 @@ class Housekept:
     notes_removed: tuple[str, ...] = ()
     digests: tuple[str, ...] = ()
     usage: Usage = field(default_factory=lambda: Usage(cost_usd=0.0))
+    problem: str = ""
 
     def __bool__(self) -> bool:
         return bool(self.by or self.notes_removed or self.digests)
+
+    @property
+    def markdown(self) -> str:
+        """One sentence for each duty that changed something."""
+        how = {"model": " as the model proposed", "score": " by score alone"}.get(self.by, "")
+        told = [
+            f"Merged {self.merged} and archived {self.archived} fact(s){how if self.merged or self.archived else ''}; "
+            f"removed {len(self.notes_removed)} daily note(s)."
+        ]
+        if self.digests:
+            told.append(f"Summed up {', '.join(self.digests)}.")
+        return " ".join(filter(None, (self.problem, *told)))
 
 
 def is_due(last: datetime | None, now: datetime, every: timedelta) -> bool:
@@ -82,14 +98,18 @@ class Housekeeper:
         self._model = model
         self._state = open_state(memory.stores)
         self._usage = Usage(cost_usd=0.0)
+        self._all_due = False
 
-    async def housekeep(self) -> Housekept:
-        """Do what is due. A disk that refuses is logged, and the duty stays due."""
-        if not self._settings().enabled or not await asyncio.to_thread(self._anything_due):
+    async def housekeep(self, *, now: bool = False) -> Housekept:
+        """Do what is due, or everything (``now``). A disk that refuses is logged, and the duty stays due."""
+        self._all_due = now
+        if not self._settings().enabled:
+            return Housekept(problem="Memory is switched off.")
+        if not await asyncio.to_thread(self._anything_due):
             return Housekept()
         with only_one(self._memory.folder / "pending" / ".housekeeping.lock") as mine:
             if not mine:
-                return Housekept()
+                return Housekept(problem="Another window is tidying memory.")
             self._usage = Usage(cost_usd=0.0)
             try:
                 by, merged, archived = await self._compact()
@@ -97,7 +117,7 @@ class Housekeeper:
                 made = await self._digest()
             except (OSError, StoreReadOnlyError) as error:
                 logger.warning("Housekeeping stopped and is tried again: %s", error)
-                return Housekept(usage=self._usage)
+                return Housekept(usage=self._usage, problem=f"Memory could not be tidied to the end: {error}.")
             return Housekept(by, merged, archived, tuple(removed), tuple(made), self._usage)
 
     def _anything_due(self) -> bool:
@@ -106,7 +126,7 @@ class Housekeeper:
         )
 
     def _duty_due(self, name: str, every: timedelta) -> bool:
-        return is_due(self._state.read().housekept.get(name), self._clock(), every)
+        return self._all_due or is_due(self._state.read().housekept.get(name), self._clock(), every)
 
     def _done(self, name: str) -> None:
         now = self._clock()
@@ -119,7 +139,7 @@ class Housekeeper:
 
     def _compaction_due(self) -> bool:
         every = CROWDED_EVERY if self._crowded() else COMPACTION_EVERY
-        return is_due(self._stores.compactor.read().last_compaction, self._clock(), every)
+        return self._all_due or is_due(self._stores.compactor.read().last_compaction, self._clock(), every)
 
     async def _compact(self) -> tuple[Literal["", "model", "score"], int, int]:
         if not await asyncio.to_thread(self._compaction_due):

@@ -62,7 +62,7 @@ class LearnResult:
     """What a run did. ``skipped`` says why it did nothing; ``waiting`` items need the user's yes.
 
     ``messages`` were learned from, ``dropped`` given up. ``notice`` is a line for the user, empty most of the time;
-    ``error`` says what failed, with what it was about still queued.
+    ``error`` says what failed, with what it was about still queued; ``failing``: the user was told so and it goes on.
     """
 
     skipped: Skipped = ""
@@ -77,6 +77,7 @@ class LearnResult:
     usage: Usage = field(default_factory=lambda: Usage(cost_usd=0.0))
     notice: str = ""
     error: str = ""
+    failing: bool = False
 
 
 @dataclass
@@ -353,6 +354,7 @@ class Learner:
             usage=run.usage,
             notice=notice,
             error=run.error,
+            failing=self._told_failing,
         )
 
     # Review

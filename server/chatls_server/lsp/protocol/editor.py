@@ -174,7 +174,10 @@ class MemoryChanged(Wire):
 
 
 class Status(Wire):
-    """What the status bar shows. ``state`` is open: starting, ready, answering, waiting, offline, error."""
+    """What the status bar shows. ``state`` is open: starting, ready, answering, waiting, offline, error.
+
+    ``extraction`` is ``{notice, failing}``: what background learning said last, and whether it fails now.
+    """
 
     state: str
     provider: str | None = None

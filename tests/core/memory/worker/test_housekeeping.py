@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import os
+import sys
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
@@ -178,6 +179,7 @@ async def test_old_notes_go_and_young_ones_stay(tmp_path: Path) -> None:
     done = await rig.housekeeper.housekeep()
     assert done.notes_removed == ("2026-01-21",)
     assert "young" in rig.memory.daily(date(2026, 2, 10)).text
+    assert sorted(p.name for p in (tmp_path / "memory").glob("20*")) == ["202602"]
 
 
 def worked(rig: Rig, day: datetime, summary: str) -> None:
@@ -234,6 +236,41 @@ async def test_a_digest_of_another_program_is_left_as_it_is(tmp_path: Path) -> N
     path.write_text("# Week 2026-W07\n\n- theirs\n")
     await rig.housekeeper.housekeep()
     assert "- theirs" in path.read_text()
+
+
+async def test_the_user_may_ask_for_it_at_any_time(tmp_path: Path) -> None:
+    rig = Rig(tmp_path)
+    many(rig)
+    await rig.housekeeper.housekeep()
+    remember(rig, "A thirteenth fact that nobody has tidied yet")
+    worked(rig, datetime(2026, 2, 10, 12, tzinfo=UTC), "Wrote the parser")
+    rig.memory.note("old", time=rig.clock.now - timedelta(days=40))
+    assert not await rig.housekeeper.housekeep()
+    done = await rig.housekeeper.housekeep(now=True)
+    assert (done.by, done.notes_removed, done.digests) == (
+        "model",
+        ("2026-01-21",),
+        ("weekly/2026-W07", "monthly/2026-02"),
+    )
+    assert "removed 1 daily note(s). Summed up weekly/2026-W07, monthly/2026-02." in done.markdown
+
+
+async def test_another_process_keeps_house_alone_until_it_dies(tmp_path: Path) -> None:
+    rig = Rig(tmp_path)
+    many(rig)
+    lock = tmp_path / "memory" / "pending" / ".housekeeping.lock"
+    lock.parent.mkdir(exist_ok=True)
+    program = (
+        f"import filelock, time\nlock = filelock.FileLock({str(lock)!r})\nlock.acquire()\n"
+        "print('held', flush=True)\ntime.sleep(600)"
+    )
+    other = await asyncio.create_subprocess_exec(sys.executable, "-c", program, stdout=asyncio.subprocess.PIPE)
+    assert other.stdout is not None and await other.stdout.readline() == b"held\n"
+    done = await rig.housekeeper.housekeep()
+    assert not done and "Another window" in done.markdown and not rig.model.requests
+    other.kill()
+    await other.wait()
+    assert (await rig.housekeeper.housekeep()).by
 
 
 async def test_two_housekeepers_do_not_work_at_once(tmp_path: Path) -> None:
