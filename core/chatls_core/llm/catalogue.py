@@ -89,6 +89,7 @@ class Catalogue:
         self._providers: list[PriceProvider] | None = None
         self._entries: dict[tuple[str, str, str], _Entry | None] = {}
         self._tables: dict[str, Mapping[str, Priced]] = {}
+        self._known: dict[tuple[str, str, str, int | None], ModelInfo] = {}
         self._loaded = False
 
     def load(self) -> None:
@@ -109,6 +110,7 @@ class Catalogue:
     def set_listing(self, provider: str, models: Mapping[str, Listed]) -> None:
         """What a service itself says about its models."""
         self._listed[provider] = {name.lower(): row for name, row in models.items()}
+        self._known.clear()
 
     def listing(self, provider: str) -> Mapping[str, Listed]:
         """The last listing of a service by lower-case name, empty when there is none."""
@@ -125,6 +127,12 @@ class Catalogue:
     def info(self, spec: ProviderSpec, model: str, base_url: str = "", window: int | None = None) -> ModelInfo:
         """Facts about a model at a provider. ``window`` is the user's setting and beats everything."""
         self.load()
+        key = (spec.name, model, base_url, window)
+        if (known := self._known.get(key)) is None:
+            known = self._known[key] = self._facts(spec, model, base_url, window)
+        return known
+
+    def _facts(self, spec: ProviderSpec, model: str, base_url: str, window: int | None) -> ModelInfo:
         entry = self._entry(spec, model, base_url)
         listed = _lookup(self._listed.get(spec.name, {}), model)
         override = _lookup(self._overrides, model)

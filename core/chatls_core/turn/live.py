@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 
@@ -13,6 +14,8 @@ from chatls_core.tools.base import TurnFiles
 from chatls_core.tools.gate import Denials
 from chatls_core.turn.exchange import ChatRequest, ChatResult
 
+log = logging.getLogger(__name__)
+
 MAX_WAITING = 10
 
 
@@ -22,6 +25,9 @@ class NumberedEvent:
 
     seq: int
     event: TurnEvent
+
+
+Listener = Callable[[NumberedEvent], None]
 
 
 class Turn:
@@ -38,32 +44,34 @@ class Turn:
         self.outcome: asyncio.Future[ChatResult] = asyncio.get_running_loop().create_future()
         self.outcome.add_done_callback(_seen)
         self._seq = 0
-        self._views: list[asyncio.Queue[NumberedEvent | None]] = []
+        self._listeners: list[Listener] = []
         self._stop: Callable[[], None] | None = None
         self.record: Callable[[NumberedEvent], None] = lambda _: None
 
     def emit(self, event: TurnEvent) -> None:
-        """Number an event, journal it, tell every view."""
+        """Number an event, journal it, tell every listener."""
         self._seq += 1
         numbered = NumberedEvent(self._seq, event)
         self.record(numbered)
-        for view in self._views:
-            view.put_nowait(numbered)
+        for listener in tuple(self._listeners):
+            try:
+                listener(numbered)
+            except Exception:
+                log.exception("an event of turn %s could not be passed on", self.id)
+
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        """Have ``listener`` told of every event at once, before the model's next word is read; it must not block.
+
+        Returns how to end it.
+        """
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
 
     def events(self) -> AsyncIterator[NumberedEvent]:
         """Events from now on, until the turn is over. Subscribes at once, not at the first ``anext``."""
         view: asyncio.Queue[NumberedEvent | None] = asyncio.Queue()
-        if self.outcome.done():
-            view.put_nowait(None)
-        self._views.append(view)
-        return self._drain(view)
-
-    async def _drain(self, view: asyncio.Queue[NumberedEvent | None]) -> AsyncIterator[NumberedEvent]:
-        try:
-            while (item := await view.get()) is not None:
-                yield item
-        finally:
-            self._views.remove(view)
+        self.outcome.add_done_callback(lambda _: view.put_nowait(None))
+        return _drain(view, self.listen(view.put_nowait))
 
     def on_stop(self, stop: Callable[[], None]) -> None:
         """How to stop the turn; set by whoever runs or queues it."""
@@ -84,8 +92,14 @@ class Turn:
             self.outcome.set_exception(result)
         else:
             self.outcome.set_result(result)
-        for view in self._views:
-            view.put_nowait(None)
+
+
+async def _drain(view: asyncio.Queue[NumberedEvent | None], end: Callable[[], None]) -> AsyncIterator[NumberedEvent]:
+    try:
+        while (item := await view.get()) is not None:
+            yield item
+    finally:
+        end()
 
 
 def _seen(future: asyncio.Future[ChatResult]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ from chatls_core.llm.messages import ImagePart
 from chatls_core.prompt.attachments import Mention
 from chatls_core.prompt.skills_templates import expand, templates
 from chatls_core.turn.exchange import ChatRequest, ChatResult, QueueFullError, TurnFailedError
-from chatls_core.turn.live import NumberedEvent, Turn
+from chatls_core.turn.live import Listener, NumberedEvent, Turn
 from chatls_server.lsp import slash
 from chatls_server.lsp.errors import CHAT_FAILED, QUEUE_FULL, SERVER_CANCELLED, RpcError
 from chatls_server.lsp.protocol import chat as wire
@@ -27,7 +26,11 @@ if TYPE_CHECKING:
 
 
 _ABOUT_THE_SESSION = frozenset(
-    f"chatls.{name}" for name in ("cost.show", "prompt.show", "session.compact", "skill.list", "memory.load")
+    f"chatls.{name}"
+    for name in (
+        *("cost.show", "prompt.show", "session.compact", "skill.list", "memory.load"),
+        *("persona.list", "persona.attach", "persona.detach"),
+    )
 )
 """Commands that mean the open conversation when they are typed into its chat box."""
 
@@ -54,7 +57,7 @@ async def answer(server: ChatServer, params: wire.ChatParams) -> dict[str, Any]:
         raise RpcError(QUEUE_FULL, str(error)) from error
     steered = core.steer and turn.request is not core
     token = params.partial_result_token
-    events = asyncio.create_task(_stream(server, turn, turn.events(), token)) if token is not None else None
+    end_stream = turn.listen(_stream(server, turn, token)) if token is not None else None
     try:
         async with server.work_done(params.work_done_token, "ChatLS", turn.cancel):
             result = await asyncio.shield(turn.outcome)
@@ -70,8 +73,8 @@ async def answer(server: ChatServer, params: wire.ChatParams) -> dict[str, Any]:
         hint = "Try again; if it happens again, the log has the details."
         raise RpcError(CHAT_FAILED, str(error), {"kind": "internal", "hint": hint}) from error
     finally:
-        if events is not None:
-            await asyncio.wait([events], timeout=1)
+        if end_stream is not None:
+            end_stream()
     return result_payload(result)
 
 
@@ -125,10 +128,12 @@ async def _run_command(server: ChatServer, params: wire.ChatParams, asked: slash
     return result_payload(ChatResult(session.conversation.id, turn_id, text, "end", Usage()))
 
 
-async def _stream(server: ChatServer, turn: Turn, events: AsyncIterator[NumberedEvent], token: int | str) -> None:
-    async for numbered in events:
+def _stream(server: ChatServer, turn: Turn, token: int | str) -> Listener:
+    def tell(numbered: NumberedEvent) -> None:
         if not isinstance(numbered.event, Ended):
             server.progress(token, {"turnId": turn.id, "seq": numbered.seq, **payload(numbered.event)})
+
+    return tell
 
 
 def result_payload(result: ChatResult) -> dict[str, Any]:
