@@ -141,3 +141,28 @@ async def test_the_chat_box_shows_what_was_spent_today(tmp_path: Path, workspace
         said = await editor.request("chatls/chat", {"text": "/cost", "sessionId": session})
         assert "today" in said["text"]
         assert "Cache lifetime: 5m" in said["text"]
+
+
+async def test_a_persona_is_chosen_from_the_chat_box(tmp_path: Path, workspace: Path, models: ModelServer) -> None:
+    folder = workspace / ".claude" / "agents"
+    folder.mkdir(parents=True)
+    (folder / "rev.md").write_text("---\nname: Code Reviewer\ndescription: reads\n---\nYou review; be strict.\n")
+    async with client(tmp_path, workspace, models) as editor:
+        items = await editor.command("chatls.chat.complete", {"text": "/persona co", "offset": 11})
+        assert [i["insert"] for i in items["data"]["items"]] == ["/persona Code Reviewer"]
+        told = await editor.request("chatls/chat", {"text": "/persona code reviewer"})
+        session = told["sessionId"]
+        assert "Code Reviewer" in told["text"]
+        await editor.request("chatls/chat", {"text": "hi", "sessionId": session})
+        assert "be strict" in models.requests[-1].system_text
+        listed = await editor.command("chatls.persona.list", {"sessionId": session})
+        assert [(p["name"], p["attached"]) for p in listed["data"]["personas"]] == [("Code Reviewer", True)]
+        await editor.request("chatls/chat", {"text": "/persona off", "sessionId": session})
+        await editor.request("chatls/chat", {"text": "hi", "sessionId": session})
+        assert "be strict" not in models.requests[-1].system_text
+        with pytest.raises(Exception, match="there is no persona"):
+            await editor.command("chatls.persona.attach", {"name": "nobody", "sessionId": session})
+    async with client(tmp_path, workspace, models, options={"trusted": False}) as editor:
+        untrusted = await editor.command("chatls.persona.list", {})
+        assert untrusted["data"]["personas"] == []
+        assert "once you trust it" in untrusted["markdown"]

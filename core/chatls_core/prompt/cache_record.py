@@ -39,10 +39,10 @@ class CacheRecord(_Kept):
     """State of one conversation's cached prefix.
 
     ``ttl`` is what was settled where the user leaves the choice to us, empty before the first request; ``used`` is the
-    lifetime the latest request asked for. ``prints`` are those of the latest request that was answered,
-    at ``at`` by ``model`` (``provider:model``); ``prompt`` are its prompt tokens as the provider counted them, ``cached``
-    those the provider had in its cache after it. ``expected`` is the cause the next rewrite of the prefix will have. ``in_row`` counts misses without a hit
-    between them.
+    lifetime the latest request asked for. ``prints`` are those of the latest request that was answered, at ``at`` by
+    ``model`` (``provider:model``); ``prompt`` are its prompt tokens as the provider counted them, ``cached`` those the
+    provider had in its cache after it. ``expected`` is the cause the next rewrite of the prefix will have. ``in_row``
+    counts misses without a hit between them.
     """
 
     ttl: Lifetime | Literal[""] = ""

@@ -15,6 +15,7 @@ from chatls_core.prompt.compaction_archive import Archive
 from chatls_core.prompt.compaction_tool import RecallArchive
 from chatls_core.prompt.knowledge_tool import Knowledge
 from chatls_core.prompt.mcp_catalogue import MCP_PULL_KEY, frozen
+from chatls_core.prompt.personas import Personas, allows
 from chatls_core.prompt.skills import Skills
 from chatls_core.prompt.skills_matching import PULL_KEY
 from chatls_core.prompt.skills_tool import ContextPull
@@ -38,6 +39,7 @@ class Curation:
         self.archive = Archive(home / "chatls" / "archive", clock=clock)
         self.contexts = ContextStore(home / "contexts", walk, clock)
         self.skills = Skills(home)
+        self.personas = Personas(home)
         self.ratio = TokenRatio()
 
     def tools(self, tools: ToolSet, conversation: Conversation, mode: Mode, roots: Sequence[Path] = ()) -> ToolSet:
@@ -56,7 +58,8 @@ class Curation:
         if mode != "chat":
             taken = {tool.name for tool in chosen}
             chosen += [McpTool(tool, self.servers) for tool in remote if tool.exposed not in taken]
-        return ToolSet(chosen)
+        left = allows(conversation)
+        return ToolSet(chosen if left is None else [tool for tool in chosen if tool.name in left])
 
     def attached(self, conversation: Conversation) -> tuple[Context, ...]:
         """The attached contexts in the order of the prompt, watched ones fresh; deleted ones are detached."""

@@ -224,6 +224,7 @@ class Agent:
             self._open_instructions()
 
     def _open_instructions(self) -> None:
+            self.services.curation.personas.set_workspace(self._roots, trusted)
         settings = self.services.settings
         self.services.instructions = Instructions(
             self._roots,

@@ -12,6 +12,7 @@ from chatls_core.events import ContextItem, Notice, TurnEvent
 from chatls_core.host import Host
 from chatls_core.instructions import InstructionChanges
 from chatls_core.llm.model import Model
+from chatls_core.prompt import personas
 from chatls_core.prompt.attached_contexts import REBUILD_KEY
 from chatls_core.prompt.attachments import MAX_TOTAL_CHARS, Attached, attach, label
 from chatls_core.prompt.mcp_catalogue import MCP_PULL_KEY, freeze, frozen, offered
@@ -109,7 +110,7 @@ class Preparation:
 
         services = self._services
         items = services.instructions.stable()
-        sections: list[Section | None] = [mode_section(self._request.mode)]
+        sections: list[Section | None] = [mode_section(self._request.mode), *self._personas()]
         if self._memory_on():
             sections.append(memory_section(services.memory.card(), services.memory.index_digest()))
         instructions = Section("instructions", render_stable(items))
@@ -125,10 +126,26 @@ class Preparation:
         self._conversation.state["recoveries"] = {s.name: s.recovery for s in kept if s.recovery}
         return system_parts(kept)
 
+    def _personas(self) -> list[Section]:
+        """The personas the user chose, as their files are now; a rebuild folds every change of them in."""
+        conversation = self._conversation
+        for key in [k for k in conversation.carried if k.startswith("persona:")]:
+            del conversation.carried[key]
+        return personas.sections(personas.freeze(conversation, self._all_personas()))
+
+    def _all_personas(self) -> tuple[personas.Persona, ...]:
+        if not personas.chosen(self._conversation):
+            return ()
+        return self._services.curation.personas.all(scan=self._services.settings.instructions.scan)
+
+    def _standing_skills(self) -> tuple[str, ...]:
+        """Names of the skills in the system text: pinned ones, and those of the chosen personas."""
+        return (*pinned(self._conversation), *personas.skills_of(self._conversation))
+
     def _skill_sections(self, model: Model) -> list[Section]:
         """Pinned skills and the list of the others; with skills there, the call that reads them is offered."""
         skills = self._all_skills()
-        names = pinned(self._conversation)
+        names = self._standing_skills()
         self._conversation.state[PULL_KEY] = bool(skills) and model.info.tools
         listed = catalogue(skills, names) if model.info.tools else None
         return [*pinned_sections(skills, names, self._request.mode), *([listed] if listed else [])]
@@ -151,7 +168,7 @@ class Preparation:
         """The skills this request is about."""
         active = self._active()
         paths = [*touched, *([active] if active else [])]
-        found = matching(self._all_skills(), self._request.text, paths, pinned(self._conversation))
+        found = matching(self._all_skills(), self._request.text, paths, self._standing_skills())
         recoverable = bool(self._conversation.state.get(PULL_KEY))
         for one in told(found, self._conversation, self._request.mode, recoverable=recoverable):
             context.blocks.append(one.text)
@@ -208,6 +225,7 @@ class Preparation:
     def _instructions(self, context: TurnContext, roots: tuple[Path, ...]) -> list[Path]:
         """Instruction files and rules; returns the files the request names."""
         instructions = self._services.instructions
+        context.blocks += personas.changes(self._conversation, self._all_personas())
         context.changed_stable(instructions.stable())
         touched = [path for m in self._request.mentions if (path := path_of(m.uri)) is not None]
         touched += _paths_in(self._request.text, roots)

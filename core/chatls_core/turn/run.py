@@ -33,7 +33,7 @@ from chatls_core.llm.messages import (
     ToolResultPart,
 )
 from chatls_core.llm.model import Model
-from chatls_core.prompt import cache_lifetime, cache_telemetry
+from chatls_core.prompt import cache_lifetime, cache_telemetry, personas
 from chatls_core.prompt.compaction import CARRIES_KEY
 from chatls_core.prompt.request import breakpoints, prompt_chars
 from chatls_core.prompt.window import START_KEY, history_start
@@ -171,10 +171,26 @@ class TurnRun:
         provider, model = asked_model(self._conversation, self._preferred)
         if wanted := self._turn.request.model:
             provider, model = ("" if ":" in wanted else provider), wanted
-        chosen = self._services.models.select(provider, model)
+        chosen = self._of_persona() or self._services.models.select(provider, model)
         self._base_tools = self._make_tools(chosen.model)
         self._take_tools()
         return chosen
+
+    def _of_persona(self) -> Model | None:
+        """The model the chosen personas ask for, where the user named none for this request or conversation."""
+        wanted = personas.model_of(self._conversation)
+        if not wanted or self._turn.request.model or self._conversation.state.get("provider"):
+            return None
+        named = "" if ":" in wanted else self._preferred[0]
+        try:
+            model = self._services.models.select(named, wanted)
+            if model.info.known:
+                return model
+            why = "nobody here knows it"
+        except ModelError as error:
+            why = str(error).rstrip(".")
+        self._turn.emit(Notice("warning", f"The persona asks for the model {wanted}: {why}; yours answers."))
+        return None
 
     def _take_tools(self) -> None:
         """The mode's tools and the recovery calls this conversation needs; they change at natural rebuilds only."""
@@ -290,7 +306,7 @@ class TurnRun:
             cache_ttl=cache_lifetime.settled(
                 self._conversation, model, self._services.settings, self._turn.request.mode
             ),
-            effort=self._services.settings.effort,
+            effort=personas.effort_of(self._conversation) or self._services.settings.effort,
         )
 
     async def _check_budget(self) -> None:

@@ -27,6 +27,7 @@ MAX_ITEMS = 50
 MAX_SCANNED = 20_000
 KEPT_SECONDS = 3.0
 _WORD = re.compile(r"(?:^|\s)([@/])(\S*)$")
+_PERSONA = re.compile(r"/persona\s+(.*)$", re.I)
 
 SLASH_COMMANDS = {
     "chat": "answer in chat mode",
@@ -44,6 +45,8 @@ async def complete(server: ChatServer, args: ChatCompleteArgs) -> CommandResult:
     items: list[dict[str, str]] = []
     if match is not None and match.group(1) == "@":
         items = await asyncio.to_thread(_files, server.roots, match.group(2))
+    elif (persona := _PERSONA.match(before)) is not None:
+        items = await asyncio.to_thread(_personas, (await server.agent()).services, persona.group(1))
     elif match is not None and match.start(1) == 0:
         agent = await server.agent()
         offered = {**await asyncio.to_thread(_called, server.roots, agent.services), **SLASH_COMMANDS}
@@ -54,6 +57,17 @@ async def complete(server: ChatServer, args: ChatCompleteArgs) -> CommandResult:
         ][:MAX_ITEMS]
     text = "\n".join(f"- `{i['label']}` {i['detail']}" for i in items)
     return CommandResult(markdown=text or "Nothing fits.", data={"items": items})
+
+
+def _personas(services: Services, typed: str) -> list[dict[str, str]]:
+    """Personas whose name begins with the typed letters, and the way to none."""
+    found = services.curation.personas.all(scan=services.settings.instructions.scan)
+    rows = [(p.name, p.description or "persona") for p in found]
+    return [
+        {"label": name, "insert": f"/persona {name}", "detail": detail, "kind": "persona"}
+        for name, detail in [*rows, ("off", "no persona")]
+        if name.lower().startswith(typed.lower())
+    ][:MAX_ITEMS]
 
 
 def _called(roots: tuple[Path, ...], services: Services) -> dict[str, str]:

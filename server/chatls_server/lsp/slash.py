@@ -71,6 +71,7 @@ COMMANDS: Mapping[str, SlashCommand] = {
         "chatls.session.compact", "shorten the conversation: /compact keep the schema decisions", _compact
     ),
     "skills": SlashCommand("chatls.skill.list", "the skills of this workspace", _session),
+    "persona": SlashCommand("chatls.persona.list", "choose a role: /persona reviewer, /persona off", _session),
     "contexts": SlashCommand("chatls.context.list", "named contexts", lambda *_: {}),
     "provider": SlashCommand("chatls.provider.list", "who could answer", lambda *_: {}),
     "policy": SlashCommand("chatls.policy.show", "rules for tools", lambda *_: {}),
@@ -96,6 +97,9 @@ def parse(text: str, session_id: str) -> Slash | None:
     if word == "memory":
         name, arguments = slash_memory.parse(rest)
         return Slash(command=name, arguments=arguments)
+    if word == "persona" and rest:
+        verb = "detach" if rest.lower() == "off" else "attach"
+        return Slash(command=f"chatls.persona.{verb}", arguments={"name": rest})
     if (known := COMMANDS.get(word)) is not None:
         return Slash(command=known.command, arguments=known.arguments(rest, session_id))
     return None

@@ -10,6 +10,7 @@ const ICONS: Record<string, string> = {
   session: 'comment-discussion',
   command: 'terminal',
   skill: 'mortar-board',
+  persona: 'person',
   template: 'file-code',
   memory: 'database',
 };
@@ -17,6 +18,9 @@ const ICONS: Record<string, string> = {
 /** The word being completed: its start and the text up to the cursor; nothing when no trigger opens it. */
 export function completionWord(text: string, offset: number): { from: number; word: string } | undefined {
   const before = text.slice(0, offset);
+  // What follows is a name, blanks and all.
+  const persona = /^\/persona\s+[^\n]*$/i.exec(before);
+  if (persona) return { from: 0, word: persona[0] };
   const match = /(^|\s)(@[^\s@]*|\/[\w:.-]*)$/.exec(before);
   if (!match) return undefined;
   const word = match[2]!;
