@@ -136,6 +136,20 @@ class Agent(Section):
     tool_result_max_chars: int = setting(
         20000, "Characters of one tool result sent to the model.", env=["CHATCLI_TOOL_RESULT_MAX_CHARS"], ge=1000
     )
+    max_denials_in_a_row: int = setting(
+        3,
+        "After how many refusals in a row a command is refused without asking for the rest of the conversation.",
+        env=["CHATCLI_MAX_CONSECUTIVE_DENIALS"],
+        ge=1,
+        scope="machine",
+    )
+    max_denials: int = setting(
+        20,
+        "After how many refusals in a conversation every tool call is asked about.",
+        env=["CHATCLI_MAX_TOTAL_DENIALS"],
+        ge=1,
+        scope="machine",
+    )
 
 
 class Retries(Section):
@@ -227,6 +241,38 @@ class Mcp(Section):
     wait_seconds: float = setting(3, "Seconds a turn waits for servers that are starting.", ge=0, le=60)
 
 
+class Embedding(Section):
+    """Optional search by meaning (spec/memory.md §8.4); words decide first, with it or without."""
+
+    provider: str = setting(
+        "",
+        "Who turns texts into vectors: openai, voyage, google, ollama, compatible, lmstudio, local; empty: nobody.",
+        env=["CHATCLI_EMBED_PROVIDER"],
+        scope="machine",
+    )
+    model: str = setting(
+        "",
+        "Embedding model; empty takes the provider's usual one. For local the path of an ONNX file that has its "
+        "tokenizer.json beside it.",
+        env=["CHATCLI_EMBED_MODEL"],
+        scope="machine",
+    )
+    dimensions: int | None = setting(
+        None, "Length of the vectors where the model lets one choose.", env=["CHATCLI_EMBED_DIMENSIONS"], ge=1
+    )
+    timeout_seconds: float = setting(
+        1.5, "Seconds a question waits for its vector or for a guessed answer; then words alone decide.", gt=0, le=30
+    )
+    hyde: bool = setting(
+        False,
+        "Let the model guess an answer and search by its words as well: one more request per question.",
+        env=["CHATCLI_QUALITY_HYDE_ENABLED"],
+    )
+    hyde_keywords: int = setting(
+        5, "Words of the guessed answer that are searched for.", env=["CHATCLI_QUALITY_HYDE_NUM_KEYWORDS"], ge=1, le=50
+    )
+
+
 class Settings(Section):
     """All settings of ChatLS."""
 
@@ -248,6 +294,7 @@ class Settings(Section):
     log_level: Literal["debug", "info", "warning", "error"] = setting("info", "How much is logged.", env=["LOG_LEVEL"])
     edits: Edits = Edits.model_construct()
     memory: Memory = Memory.model_construct()
+    embedding: Embedding = Embedding.model_construct()
     instructions: Instructions = Instructions.model_construct()
     sessions: Sessions = Sessions.model_construct()
     agent: Agent = Agent.model_construct()

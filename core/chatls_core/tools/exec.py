@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import shlex
 import signal
 import sys
 from collections.abc import Mapping, Sequence
@@ -43,6 +44,12 @@ class RunCommand(Tool[CommandArguments]):
     kind = "execute"
     arguments = CommandArguments
     aliases: ClassVar[dict[str, str]] = {"cmd": "command", "dir": "cwd", "workdir": "cwd", "timeout": "timeout_seconds"}
+
+    def subject(self, arguments: CommandArguments) -> str:
+        """The line as it would be typed: policy and user see where it runs."""
+        if arguments.cwd in ("", ".", "./"):
+            return arguments.command
+        return f"cd {shlex.quote(arguments.cwd)} && {arguments.command}"
 
     def label(self, arguments: CommandArguments) -> str:
         return f"run {cut.by_chars(' '.join(arguments.command.split()), 80)}"

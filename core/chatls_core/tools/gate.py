@@ -11,9 +11,6 @@ from chatls_core.host import Approval
 from chatls_core.tools.base import Tool, ToolArguments, ToolContext, ToolError
 from chatls_core.tools.policy import Policy
 
-MAX_DENIALS_IN_A_ROW = 3
-MAX_DENIALS = 20
-
 
 @dataclass(slots=True)
 class Denials:
@@ -36,12 +33,12 @@ async def permit(
     )
     if verdict.action == "deny":
         raise ToolError(f"Not allowed: {verdict.why or 'a rule denies it'}. Do it another way.", denied=True)
-    if verdict.action == "allow" and denials.total < MAX_DENIALS:
+    limits = context.settings.agent
+    if verdict.action == "allow" and denials.total < limits.max_denials:
         return
-    if tool.read_only and verdict.action == "allow":
-        return
-    key = f"{tool.name} {' '.join(subject.split()[:2])}"
-    if denials.in_a_row[key] >= MAX_DENIALS_IN_A_ROW:
+    words = subject.split()
+    key = f"{tool.name} {' '.join(words[3:5] if words[:1] == ['cd'] and words[2:3] == ['&&'] else words[:2])}"
+    if denials.in_a_row[key] >= limits.max_denials_in_a_row:
         raise ToolError("The user refused this several times; it is not asked again. Do it another way.", denied=True)
     title = f"Run {subject}" if tool.kind == "execute" else tool.label(arguments)
     answer = await context.host.approve(

@@ -17,7 +17,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from chatls_core.store import JsonStore
-from chatls_core.tools.shell_words import Command, UnreadableCommandError, commands
+from chatls_core.tools.read_only import only_reads
+from chatls_core.tools.shell_words import SHELLS, Command, UnreadableCommandError, commands
 
 log = logging.getLogger(__name__)
 
@@ -70,50 +71,13 @@ _IMMUNE = [
         (r"^find\b.*\s-(delete|exec|execdir|ok)\b.*\brm\b|^find\b.*\s-delete\b", "it deletes what it finds"),
     )
 ]
-_SYSTEM_FOLDERS = ("/etc", "/boot", "/sys", "/proc", "/dev", "/usr", "/bin", "/sbin", "/lib", "/var")
+_SYSTEM_FOLDERS = re.compile(r"/(etc|boot|sys|proc|dev|usr|bin|sbin|lib\w*|var)(/|$)")
+_HARMLESS = frozenset(["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"])
 
-_READ_ONLY = frozenset(
-    [
-        "ls",
-        "cat",
-        "head",
-        "tail",
-        "wc",
-        "pwd",
-        "echo",
-        "grep",
-        "egrep",
-        "fgrep",
-        "rg",
-        "which",
-        "file",
-        "stat",
-        "uniq",
-        "cut",
-        "tr",
-        "true",
-        "false",
-        "test",
-        "basename",
-        "dirname",
-        "realpath",
-        "readlink",
-        "diff",
-        "cmp",
-        "tree",
-        "du",
-        "df",
-        "nl",
-        "tac",
-        "column",
-        "whoami",
-        "uname",
-        "date",
-        "printf",
-    ]
+_WRITERS = frozenset(
+    ["tee", "cp", "mv", "install", "ln", "rsync", "touch", "mkdir", "rm", "rmdir", "truncate", "sed", "dd"]
 )
-_GIT_READ_ONLY = frozenset(["status", "diff", "log", "show", "rev-parse", "ls-files", "describe", "shortlog", "blame"])
-_UNSAFE_OPTIONS = re.compile(r"^(--output|-o$|--pre\b|--ext-diff|--textconv|--exec|--config|-c$|--hostname-bin)")
+"""Programs that change the files they are given."""
 
 
 class PolicyRule(BaseModel):
@@ -138,6 +102,8 @@ class Verdict:
     action: Action
     why: str = ""
     always: str = ""
+    default: bool = False
+    """Whether no rule and no danger led to this."""
 
 
 class Policy:
@@ -187,42 +153,40 @@ class Policy:
             denied = self._rule([f"run_command {line.strip()}"], self._all_rules()) == "deny"
             return Verdict("deny" if denied else "ask", f"the command has {error}, which cannot be judged")
         rules = self._all_rules()
-        worst = Verdict("allow", always=f"run_command {' '.join(line.split())}"[:MAX_PATTERN])
+        whole = f"run_command {' '.join(line.split())}"
+        worst = Verdict("allow", always=whole if len(whole) <= MAX_PATTERN else "")
+        # The user's "always" to a line of several commands is a rule of the whole line.
+        known = any(rule.pattern == whole and rule.action == "allow" for rule in rules)
+        folder = self._roots[0] if self._roots else None
         for command in found:
-            verdict = self._judge_command(command, rules)
+            verdict = self._judge_command(command, rules, folder)
+            if verdict.action == "ask" and verdict.default and known:
+                verdict = Verdict("allow")
+            if command.words[:1] == ("cd",):
+                folder = self._entered(folder, command)
             if _STRICTNESS[verdict.action] > _STRICTNESS[worst.action] or (
                 verdict.action == worst.action and verdict.why and not worst.why
             ):
                 worst = Verdict(verdict.action, verdict.why, worst.always if not verdict.why else "")
         return worst
 
-    def _judge_command(self, command: Command, rules: Sequence[PolicyRule]) -> Verdict:
+    def _entered(self, folder: Path | None, command: Command) -> Path | None:
+        """The folder behind a ``cd``; ``None`` when it cannot be told."""
+        if folder is None or command.dynamic or len(command.words) != 2:
+            return None
+        places = (folder / command.words[1], *(root.parent / command.words[1] for root in self._roots[1:]))
+        return next((place for place in places if place.is_dir()), None)
+
+    def _judge_command(self, command: Command, rules: Sequence[PolicyRule], folder: Path | None) -> Verdict:
         text = " ".join(command.words)
-        rule = self._rule([f"run_command {text}"], rules)
+        rule = self._rule([f"run_command {form}" for form in _forms(command)], rules)
         if rule == "deny":
             return Verdict("deny", "a rule denies it")
         if danger := _danger(command, text):
             return Verdict("ask", danger)
         if rule is not None:
             return Verdict(rule)
-        return Verdict("allow" if self._is_read_only(command) else "ask")
-
-    def _is_read_only(self, command: Command) -> bool:
-        if command.dynamic or command.writes or command.wrappers or not command.words:
-            return False
-        name, *rest = command.words
-        if any(_UNSAFE_OPTIONS.match(word) for word in rest) or not all(map(self._inside, (*rest, *command.reads))):
-            return False
-        if name == "git":
-            return bool(rest) and rest[0] in _GIT_READ_ONLY
-        if name == "find":
-            return not any(re.match(r"-(exec|ok|delete|fprint|fls)", word) for word in rest)
-        return name in _READ_ONLY
-
-    def _inside(self, word: str) -> bool:
-        if word.startswith("~") or ".." in word.split("/"):
-            return False
-        return not word.startswith("/") or any(Path(word).is_relative_to(root) for root in self._roots)
+        return Verdict("allow") if only_reads(command, self._roots, folder) else Verdict("ask", default=True)
 
     def _all_rules(self) -> list[PolicyRule]:
         rules = self.rules()
@@ -247,6 +211,17 @@ class Policy:
         return best[1] if best else None
 
 
+def _forms(command: Command) -> tuple[str, ...]:
+    """A command as rules may name it: as written, and by its program's name without the folder and git's options."""
+    words = list(command.words)
+    if not words:
+        return ("",)
+    plain = [words[0].rsplit("/", 1)[-1], *words[1:]]
+    while plain[0] == "git" and len(plain) > 1 and plain[1].startswith("-"):
+        del plain[1 : 3 if plain[1] in ("-C", "-c", "--git-dir", "--work-tree", "--namespace") else 2]
+    return (" ".join(words), " ".join(plain)) if plain != words else (" ".join(words),)
+
+
 def _patterns(pattern: str) -> tuple[str, ...]:
     words = pattern.split()
     if words[:1] == ["@coder"]:
@@ -266,9 +241,12 @@ def _prefix(pattern: str, subject: str) -> bool:
 def _danger(command: Command, text: str) -> str:
     if any(w in ("sudo", "doas") for w in command.wrappers) or command.words[:1] == ("su",):
         return "it runs with other rights"
-    if any(target.startswith(_SYSTEM_FOLDERS) and target != "/dev/null" for target in command.writes):
-        return "it writes to a system folder"
     first = command.words[0].rsplit("/", 1)[-1] if command.words else ""
+    written = (*command.writes, *(w.removeprefix("of=") for w in command.words[1:] if first in _WRITERS))
+    if any(_SYSTEM_FOLDERS.match(target) and target not in _HARMLESS for target in written):
+        return "it writes to a system folder"
+    if command.dynamic and (first in SHELLS or first in ("eval", "source", ".")) and len(command.words) > 1:
+        return "it runs a text that is put together only when it runs"
     plain = " ".join([first, *command.words[1:], *command.writes, *command.reads])
     return next((why for pattern, why in _IMMUNE if pattern.search(plain) or pattern.search(text)), "")
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 WRAPPERS = frozenset({"env", "sudo", "doas", "xargs", "nohup", "time", "nice", "timeout", "stdbuf", "command", "exec",
-                      "setsid", "ionice", "builtin", "watch", "unbuffer"})  # fmt: skip
+                      "setsid", "ionice", "builtin", "watch", "unbuffer", "busybox", "toybox", "chronic"})  # fmt: skip
 _OPTIONS_WITH_VALUE = {
     "sudo": frozenset(["-u", "-g", "-h", "-p", "-C", "-T", "-D", "-R"]),
     "doas": frozenset(["-u", "-C"]),
-    "env": frozenset(["-u", "-C", "-S", "--unset", "--chdir", "--split-string"]),
+    "env": frozenset(["-u", "-C", "--unset", "--chdir"]),
     "xargs": frozenset(["-I", "-n", "-P", "-L", "-d", "-E", "-s", "-a"]),
     "nice": frozenset(["-n"]),
     "ionice": frozenset(["-c", "-n", "-p"]),
@@ -24,6 +24,7 @@ _OPTIONS_WITH_VALUE = {
 }
 SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "fish"})
 MAX_DEPTH = 6
+_SPLIT = ("-S", "--split-string")
 
 
 class UnreadableCommandError(ValueError):
@@ -237,10 +238,22 @@ class _Reader:
             self._inner(script)
         elif plain and plain[0] == "eval":
             self._inner(" ".join(plain[1:]))
+        elif plain and plain[0] == "trap" and len(plain) > 2:
+            self._inner(plain[1])
+        elif "env" in wrappers and plain and plain[0].startswith(_SPLIT):
+            self._inner(_split_string(plain))
 
 
 def _name(word: str) -> str:
     return word.rsplit("/", 1)[-1]
+
+
+def _split_string(words: list[str]) -> str:
+    """The command line that ``env -S`` makes of its argument."""
+    option, *rest = words
+    for name in _SPLIT:
+        option = option.removeprefix(name)
+    return " ".join([option.removeprefix("="), *rest])
 
 
 def _script(words: list[str]) -> str | None:
@@ -266,6 +279,8 @@ def _unwrap(words: list[str]) -> tuple[list[str], tuple[str, ...]]:
         words = words[1:]
         valued = _OPTIONS_WITH_VALUE.get(name, frozenset())
         while words and words[0].startswith("-") and words[0] != "--":
+            if name == "env" and words[0].startswith(_SPLIT):
+                return words, tuple(wrappers)
             words = words[2:] if words[0] in valued else words[1:]
         if words and words[0] == "--":
             words = words[1:]

@@ -123,3 +123,8 @@ async def ends(pid: int) -> bool:
             os.close(descriptor)
 
     return await asyncio.to_thread(wait)
+
+
+def test_policy_and_user_see_the_folder_a_command_runs_in() -> None:
+    assert RunCommand().subject(CommandArguments(command="npm test", cwd="my app")) == "cd 'my app' && npm test"
+    assert RunCommand().subject(CommandArguments(command="npm test")) == "npm test"

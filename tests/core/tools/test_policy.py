@@ -66,6 +66,17 @@ def test_reading_needs_no_question(policy: Policy, line: str) -> None:
         "rg --pre ./x foo",
         "sort -o out in",
         "ls 'unclosed",
+        "grep --file=/etc/passwd x",
+        "grep -f/etc/passwd x",
+        "grep -R x .",
+        "rg --follow x",
+        "find -L . -name x",
+        "cat server.pem",
+        "uniq in out",
+        "date -s 2020-01-01",
+        "cd .. && ls",
+        "cd && ls",
+        "cat x | tee y",
     ],
 )
 def test_everything_else_asks(policy: Policy, line: str) -> None:
@@ -90,6 +101,19 @@ def test_everything_else_asks(policy: Policy, line: str) -> None:
         "kill -9 1",
         "echo k >> ~/.ssh/authorized_keys",
         "psql -c 'DROP TABLE users'",
+        "env -S 'rm -rf x'",
+        "env A=1 --split-string='rm -rf x'",
+        "busybox rm -rf x",
+        "trap 'rm -rf x' EXIT",
+        "find . | xargs -n 1 rm -rf",
+        "xargs -I{} sh -c 'rm -rf {}'",
+        "nice -n 5 env B=1 sudo -u root -- ls",
+        'sh -c "$(cat plan.txt)"',
+        'eval "$X"',
+        "cat x | tee /etc/hosts",
+        "cp x /usr/bin/y",
+        "/bin/rm -rf x",
+        "git -C sub push -f",
     ],
 )
 def test_dangerous_commands_ask_whatever_is_allowed(policy: Policy, line: str) -> None:
@@ -99,6 +123,35 @@ def test_dangerous_commands_ask_whatever_is_allowed(policy: Policy, line: str) -
     assert verdict.action == "ask"
     assert verdict.why
     assert verdict.always == ""
+
+
+def test_links_and_folders_are_followed_before_a_command_counts_as_reading(policy: Policy, tmp_path: Path) -> None:
+    root = tmp_path / "ws"
+    (root / "sub").mkdir()
+    (root / "sub" / "own.txt").write_text("x")
+    (root / "sub" / "link").symlink_to("/etc/passwd")
+    (root / "out").symlink_to("/etc")
+    assert action(policy, "cat sub/own.txt") == "allow"
+    assert action(policy, "cd sub && cat own.txt") == "allow"
+    for line in ("cat sub/link", "cd sub && cat link", "cat out/passwd", "cd out && ls", "cd $X && cat own.txt"):
+        assert action(policy, line) == "ask", line
+
+
+def test_a_denied_program_is_denied_by_whatever_path_or_options_it_is_called(policy: Policy) -> None:
+    policy.set_rule("run_command curl", "deny")
+    policy.set_rule("run_command git push", "deny")
+    for line in ("/usr/bin/curl x", "ls && env A=1 curl x", "git -C sub push", "git -c a=b push", "echo $(curl x)"):
+        assert action(policy, line) == "deny", line
+    assert action(policy, "git -C sub pull") == "ask"
+
+
+def test_always_for_a_line_of_several_commands_holds_for_that_line_only(policy: Policy) -> None:
+    line = "npm test && npm run lint"
+    policy.set_rule(policy.judge("run_command", line, read_only=False, asks=True).always, "allow")
+    assert action(policy, line) == "allow"
+    assert action(policy, "npm test && npm run other") == "ask"
+    policy.set_rule("run_command npm run", "deny")
+    assert action(policy, line) == "deny"
 
 
 def test_rules_allow_and_deny_by_prefix_at_a_word(policy: Policy) -> None:
