@@ -6,6 +6,7 @@ scores, no ages. The record of what was sent lives in ``Conversation.carried`` a
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -96,6 +97,13 @@ class TurnContext:
             self.facts += items
             for item in items:
                 self.conversation.carried[f"fact:{item.id}"] = "1"
+
+    def external(self, text: str) -> None:
+        """What an external memory service said; the same answer is not sent twice."""
+        key = f"external:{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
+        if text and key not in self.conversation.carried:
+            self.blocks.append(text)
+            self.conversation.carried[key] = "1"
 
     def carried_facts(self) -> frozenset[str]:
         """Ids of facts this conversation already carries."""

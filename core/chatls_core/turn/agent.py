@@ -31,6 +31,7 @@ from chatls_core.tools.policy import Policy
 from chatls_core.turn.compacting import on_request
 from chatls_core.turn.costs import Costs, costs
 from chatls_core.turn.exchange import ChatRequest, ChatResult, QueueFullError, TurnFailedError
+from chatls_core.turn.forwarding import Forwarding
 from chatls_core.turn.learning import BackgroundLearning
 from chatls_core.turn.live import MAX_WAITING, LiveSession, NumberedEvent, Turn
 from chatls_core.turn.preview import PromptPreview, preview
@@ -95,6 +96,7 @@ class Agent:
         )
         self.learning = BackgroundLearning(self.services, environment, lambda: self._preferred)
         self.learning.on_result.append(lambda _: self._changed())
+        self.forwarding = Forwarding(self.services)
 
     @staticmethod
     def _global_folder(home: Path, settings: Settings) -> Path:
@@ -107,6 +109,7 @@ class Agent:
             self._housekeeping = asyncio.ensure_future(asyncio.to_thread(self._expire))
             self._servers = asyncio.ensure_future(self.services.mcp.refresh())
         self.learning.start()
+        self.forwarding.start()
         await asyncio.shield(self._ready)
 
     def _expire(self) -> None:
@@ -359,6 +362,7 @@ class Agent:
         self._next(session)
         self._changed()
         await self.learning.said(session.conversation, turn.id, str(self._roots[0]) if self._roots else "")
+        await self.forwarding.said(session.conversation, turn.id)
 
     def _next(self, session: LiveSession) -> None:
         if session.running is not None or not session.waiting:
@@ -398,6 +402,7 @@ class Agent:
             await asyncio.wait(tasks, timeout=1.2)
         if self._closing:  # turns that were ending already: their tail goes to the disk first
             await asyncio.wait(set(self._closing), timeout=0.3)
+        await self.forwarding.close()
         await self.learning.close()
         await self.services.models.aclose()
         await asyncio.to_thread(self._release)

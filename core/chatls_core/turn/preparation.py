@@ -186,7 +186,9 @@ class Preparation:
         roots = tuple(self._host.roots)
         active = label(self._host, self._request.active_uri) if self._request.active_uri else ""
         context.surroundings(self._services.clock(), roots, active)
-        await asyncio.to_thread(self._gather, context, roots, attached)
+        asked = self._external() if self._memory_on() else _nothing()
+        _, external = await asyncio.gather(asyncio.to_thread(self._gather, context, roots, attached), asked)
+        context.external(external)
         for problem in self._problems:
             self._emit(Notice("warning", problem))
         # A change that was announced when it happened is not announced twice.
@@ -195,6 +197,14 @@ class Preparation:
         if summary := context.summary():
             self._emit(summary)
         return context.text()
+
+    async def _external(self) -> str:
+        """What an external memory service knows; a fault of ours there must not cost the answer."""
+        try:
+            return await self._services.external.recall(self._question())
+        except Exception:
+            log.exception("the memory service could not be asked")
+            return ""
 
     async def after_tools(self, *, again: bool = False) -> str:
         """What became relevant in mid-run: instruction files and rules of the files the tools touched.
@@ -244,7 +254,8 @@ class Preparation:
 
     def _recall_memory(self, context: TurnContext) -> None:
         memory = self._services.settings.memory
-        if not self._memory_on():
+        provider = self._services.external.provider
+        if not self._memory_on() or (provider is not None and provider.only):
             return
         roots = tuple(self._host.roots)
         if memory.mode == "full":
@@ -285,6 +296,10 @@ class Preparation:
     def _memory_on(self) -> bool:
         memory = self._services.settings.memory
         return memory.enabled and memory.mode != "off"
+
+
+async def _nothing() -> str:
+    return ""
 
 
 def _paths_in(text: str, roots: tuple[Path, ...]) -> list[Path]:

@@ -11,6 +11,8 @@ from chatls_core.instructions import InstructionChanges, Instructions
 from chatls_core.llm.models import Models
 from chatls_core.mcp import McpServers
 from chatls_core.memory import Memory
+from chatls_core.memory.external import ExternalMemory
+from chatls_core.memory.meaning import Meaning
 from chatls_core.prompt.curation import Curation
 from chatls_core.sessions import Journal, SessionStore
 from chatls_core.sessions.checkpoints import Checkpoints
@@ -40,11 +42,28 @@ class Services:
     mcp: McpServers
     instructions_changed: Callable[[InstructionChanges], None] = lambda _: None
     """Told when a turn finds that instruction files changed and nobody had noticed yet."""
+    external: ExternalMemory = field(init=False)
+    meaning: Meaning = field(init=False)
     curation: Curation = field(init=False)
     spending: Spending = field(init=False)
     counts: TokenCounts = field(init=False)
 
     def __post_init__(self) -> None:
+        self.external = ExternalMemory(
+            self.mcp,
+            self.home / "chatls" / "memory-service",
+            self.memory.stores,
+            clock=self.clock,
+            settings=lambda: self.settings.memory,
+        )
+        self.meaning = self.memory.meaning = Meaning(
+            self.home / "chatls" / "vectors",
+            settings=lambda: self.settings.embedding,
+            embedder=lambda: self.models.embedder(),
+            model=lambda: self.models.select(),
+            texts=self.memory.texts,
+            codec=self.memory.stores.codec,
+        )
         self.curation = Curation(self.home, self.clock, self.mcp)
         self.spending = Spending(self.home / "chatls" / "costs", self.clock)
         self.counts = TokenCounts(self.curation.ratio, self.clock)
