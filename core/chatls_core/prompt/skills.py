@@ -51,7 +51,7 @@ class Skills:
 
     def __init__(self, home: Path) -> None:
         self._home = home / "skills"
-        self._known: dict[str, tuple[tuple[int, int, int, bool], Skill | None]] = {}
+        self._known: dict[Path, tuple[tuple[int, int, int, bool], Skill | None]] = {}
         self._listings: dict[str, _Listing] = {}
         self._lock = threading.Lock()
 
@@ -74,7 +74,7 @@ class Skills:
                 yield f"{root}/{folder}", root
         yield str(self._home), None
 
-    def _files(self, folder: str) -> tuple[str, ...]:
+    def _files(self, folder: str) -> tuple[Path, ...]:
         """``NAME/SKILL.md`` and ``NAME.md``, sub-skills included. Every turn asks, so an unchanged folder is not
         listed again: whatever comes or goes changes the time of the folder it is in."""
         known = self._listings.get(folder)
@@ -82,20 +82,20 @@ class Skills:
             known = self._listings[folder] = _listed(folder)
         return known.files
 
-    def _read(self, path: str, root: Path | None, scan: bool) -> Skill | None:
+    def _read(self, path: Path, root: Path | None, scan: bool) -> Skill | None:
         """The skill in a file, ``None`` where there is none or a link leads out of ``root``."""
         try:
-            stat = Path(path).stat()
+            stat = path.stat()
             signature = (stat.st_mtime_ns, stat.st_size, stat.st_ino, scan)
             known = self._known.get(path)
             if known is not None and known[0] == signature:
                 return known[1]
-            skill, file = None, Path(path)
+            skill = None
             if stat.st_size > MAX_FILE_BYTES:
                 log.warning("The skill %s is larger than 512 KiB and is not read", path)
-            elif root is None or file.resolve().is_relative_to(root.resolve()):
-                text = file.read_text("utf-8-sig", errors="replace")
-                skill = parse(text, file, in_workspace=root is not None, scan=scan)
+            elif root is None or path.resolve().is_relative_to(root.resolve()):
+                text = path.read_text("utf-8-sig", errors="replace")
+                skill = parse(text, path, in_workspace=root is not None, scan=scan)
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -109,28 +109,29 @@ class Skills:
 class _Listing:
     """Files that may be skills, and the folders looked into with their times in nanoseconds (-1: not there)."""
 
-    folders: Mapping[str, int]
-    files: tuple[str, ...]
+    folders: Mapping[Path, int]
+    files: tuple[Path, ...]
 
 
 def _listed(folder: str) -> _Listing:
-    folders = {folder: _modified(folder)}
-    files: list[str] = []
-    for name, is_dir in _entries(folder):
-        path = f"{folder}/{name}"
+    top = Path(folder)
+    folders = {top: _modified(top)}
+    files: list[Path] = []
+    for name, is_dir in _entries(top):
+        path = top / name
         if not is_dir:
             files += [path] if name.lower().endswith(".md") else []
             continue
         folders[path] = _modified(path)
-        files.append(f"{path}/SKILL.md")
+        files.append(path / "SKILL.md")
         for below, is_below in _entries(path):
             if is_below:
-                folders[f"{path}/{below}"] = _modified(f"{path}/{below}")
-                files.append(f"{path}/{below}/SKILL.md")
+                folders[path / below] = _modified(path / below)
+                files.append(path / below / "SKILL.md")
     return _Listing(folders, tuple(files))
 
 
-def _entries(folder: str) -> list[tuple[str, bool]]:
+def _entries(folder: Path) -> list[tuple[str, bool]]:
     try:
         with os.scandir(folder) as found:
             return sorted((entry.name, entry.is_dir()) for entry in found)
@@ -138,9 +139,9 @@ def _entries(folder: str) -> list[tuple[str, bool]]:
         return []  # no such folder: no skills
 
 
-def _modified(path: str) -> int:
+def _modified(path: Path) -> int:
     try:
-        return Path(path).stat().st_mtime_ns
+        return path.stat().st_mtime_ns
     except OSError:
         return -1
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from re import Match
 
 from .periods import Period
@@ -60,7 +61,12 @@ def find(text: str, now: datetime, language: str | None = None) -> list[TimeWind
     around decide which one a doubtful word or a slashed date belongs to. A naive ``now`` gives naive windows. Only the
     first :data:`SCAN_LIMIT` characters are read. Raises :class:`ValueError` for another language.
     """
-    text = text[:SCAN_LIMIT]
+    return list(_find(text[:SCAN_LIMIT], now, language))
+
+
+@lru_cache(maxsize=32)
+def _find(text: str, now: datetime, language: str | None) -> tuple[TimeWindow, ...]:
+    # One question is asked of several stores at one moment.
     found = lexemes(text)
     local = now.replace(tzinfo=None)
     if language is not None:
@@ -101,7 +107,7 @@ def _without_doubt(token: Token, doubtful: frozenset[str]) -> Token:
     return token
 
 
-def _windows(tokens: Sequence[Token], now: datetime) -> list[TimeWindow]:
+def _windows(tokens: Sequence[Token], now: datetime) -> tuple[TimeWindow, ...]:
     found = []
     for token in tokens:
         assert isinstance(token.value, Period)
@@ -109,4 +115,4 @@ def _windows(tokens: Sequence[Token], now: datetime) -> list[TimeWindow]:
         found.append(
             TimeWindow(start.replace(tzinfo=now.tzinfo), end.replace(tzinfo=now.tzinfo), (token.start, token.end))
         )
-    return found
+    return tuple(found)

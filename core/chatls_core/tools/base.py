@@ -10,7 +10,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
@@ -129,7 +129,7 @@ class Tool(Generic[A]):
 
     def definition(self) -> ToolDefinition:
         """The tool as the model sees it; the same bytes every time."""
-        return ToolDefinition(self.name, self.description, tool_schema(self.arguments))
+        return _definition(self.name, self.description, self.arguments)
 
     def label(self, arguments: A) -> str:
         """What the call does, in a few words for the user."""
@@ -173,6 +173,11 @@ class Tool(Generic[A]):
             takes = ", ".join(f"{n}{'' if f.is_required() else '?'}" for n, f in self.arguments.model_fields.items())
             given = json.dumps(sorted(raw), ensure_ascii=False)
             raise ToolError(f"{self.name}: {problems}. It takes: {takes}. You gave: {given}.") from error
+
+
+@lru_cache(maxsize=256)
+def _definition(name: str, description: str, arguments: type[ToolArguments]) -> ToolDefinition:
+    return ToolDefinition(name, description, tool_schema(arguments))
 
 
 @cache

@@ -29,10 +29,17 @@ async def prepare(server: ChatServer, agent: Agent) -> None:
 
     agent.services.memory.subscribe(changed)
     agent.services.instructions_changed = lambda changes: announce(server, changes)
-    agent.on_state(lambda: send_status(server, agent))
-    agent.on_state(server.eyes.watch.follow_soon)
+    agent.on_state(lambda: state_changed(server, agent))
     await agent.ready()
     send_status(server, agent)
+
+
+def state_changed(server: ChatServer, agent: Agent) -> None:
+    """Tell the editor; what a turn loaded is watched once it is over, not while its first word is waited for."""
+    status = agent.status()
+    server.send_notification("chatls/status", status)
+    if status["state"] != "answering":
+        server.eyes.watch.follow_soon()
 
 
 def send_status(server: ChatServer, agent: Agent) -> None:
