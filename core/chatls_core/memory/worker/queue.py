@@ -8,6 +8,7 @@ messages are never sent twice.
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -51,6 +52,9 @@ class Answer(LenientRecord):
     reply: str = ""
     cut: bool = False
     held: bool = False
+
+
+_NAME = re.compile(r"seg-(\d{1,20})\.json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +115,13 @@ class PendingQueue:
         return self._stores.fs.lock(self.folder / ".queue.lock", LOCK_SECONDS)
 
     def add(self, segment: Segment, now: datetime, *, follows: str) -> Path:
-        """Write a queue file; on return it is on the disk. Call it under :meth:`lock`."""
-        nanoseconds = int(now.timestamp() * 1_000_000) * 1000
-        while self._stores.fs.signature(path := self.folder / f"seg-{nanoseconds:020d}.json") is not None:
-            nanoseconds += 1
+        """Write a queue file; on return it is on the disk. Call it under :meth:`lock`.
+
+        Its name sorts after every other, whatever the clock says: the order of names is the order of what was said.
+        """
+        newest = max((int(m[1]) for p in self._files() if (m := _NAME.fullmatch(p.name))), default=-1)
+        nanoseconds = max(int(now.timestamp() * 1_000_000) * 1000, newest + 1)
+        path = self.folder / f"seg-{nanoseconds:020d}.json"
         self._write(path, QueuedSegment.of(segment, now, follows=follows))
         return path
 

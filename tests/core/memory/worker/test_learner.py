@@ -7,12 +7,10 @@ import contextlib
 import json
 import re
 from collections import Counter
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from chatls_core.llm.events import ModelError
 from chatls_core.llm.messages import Message, ModelRequest, TextPart, ToolResultPart
@@ -409,59 +407,6 @@ async def test_a_queue_whose_key_is_missing_waits_for_it(tmp_path: Path) -> None
     rig.restart()
     await rig.learner.run_once(drain=True)
     assert rig.facts
-
-
-EVENTS = st.lists(
-    st.one_of(
-        st.tuples(st.just("say"), st.integers(0, 2), st.integers(1, 5)),
-        st.tuples(st.just("run"), st.sampled_from(["ok", "outage", "auth"]), st.just(0)),
-        st.tuples(st.just("clock"), st.integers(-50, 20), st.just(0)),
-        st.tuples(st.just("restart"), st.booleans(), st.just(0)),
-        st.tuples(st.just("again"), st.integers(0, 2), st.just(0)),
-    ),
-    max_size=25,
-)
-
-
-@given(events=EVENTS)
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-async def test_each_message_is_learned_once_or_still_queued(
-    tmp_path_factory: pytest.TempPathFactory, events: list[tuple[str, object, int]]
-) -> None:
-    rig = Rig(tmp_path_factory.mktemp("life"))
-    learned: Counter[str] = Counter()
-    talks: dict[str, list[Message]] = {}
-    said = 0
-
-    def answer(request: ModelRequest) -> str:
-        learned.update(re.findall(r"\bword\d+\b", asked(request)))
-        return "NOTHING_NEW"
-
-    def refuse(_: ModelRequest) -> str:
-        raise ModelError("auth", "The key expired.")
-
-    scripts = {"ok": answer, "outage": outage, "auth": refuse}
-    for kind, what, count in events:
-        if kind == "say":
-            texts = [f"word{said + n}" for n in range(count)]
-            said += count
-            talks.setdefault(f"s{what}", []).extend(rig.said(*texts))
-        if kind in ("say", "again"):
-            talk = talks.get(f"s{what}", [])
-            rig.learner.offer(Segment.of(talk, session=f"s{what}", now=rig.clock.now))
-        elif kind == "run":
-            rig.model.script = scripts[str(what)]
-            rig.clock.seconds += 130
-            await rig.learner.run_once(drain=bool(said % 2))
-        elif kind == "clock":
-            rig.clock.now += timedelta(hours=int(str(what)))
-        elif kind == "restart":
-            rig.restart()
-    rig.model.script = answer
-    while rig.queued:
-        rig.clock.advance(minutes=30)
-        assert (await rig.learner.run_once(drain=True)).messages
-    assert learned == Counter(f"word{n}" for n in range(said))
 
 
 CORRECTED = """\
