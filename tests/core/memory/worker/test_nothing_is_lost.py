@@ -64,7 +64,7 @@ async def test_each_message_is_learned_once_or_still_queued(
 
         return fail
 
-    scripts = {"ok": answer, **{kind: failing(kind) for kind in OUTAGES}}
+    scripts: dict[str, Script] = {"ok": answer, **{kind: failing(kind) for kind in OUTAGES}}
     for kind, what, count in events:
         if kind == "say":
             texts = [f"word{said + n}" for n in range(count)]
