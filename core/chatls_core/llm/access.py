@@ -72,6 +72,8 @@ class AccessRules:
             return Access(endpoint, self._key(spec)[1])
         if self.variable(spec.ambient_env):
             return Access(None, _needs_extra(spec)) if lacks else Access(endpoint, "the cloud's own credentials")
+        if spec.sign_in is not None:
+            return Access(None, "nobody is signed in")
         if not spec.needs_key or (self.base_url(spec)[1] and endpoint.loopback):
             return Access(endpoint, "needs no key")
         return Access(None, f"no key is set ({spec.key_env[0] if spec.key_env else 'see the documentation'})")
@@ -99,9 +101,17 @@ class AccessRules:
             idle_timeout=idle,
             first_timeout=idle * _FIRST_BYTE_FACTOR if spec.on_this_machine else idle,
             chosen=not spec.embedded and self.base_url(spec)[1],
-            options={name: value for name, env in spec.option_env.items() if (value := self.variable(env))},
+            options=self.options(spec),
             ca_bundle=self._environment.get("CHATCLI_CA_BUNDLE", "").strip(),
         )
+
+    def options(self, spec: ProviderSpec) -> Mapping[str, str]:
+        """A provider's own options. Raises :class:`ModelError` for an address that may not be used."""
+        found = {name: value for name, env in spec.option_env.items() if (value := self.variable(env))}
+        return {
+            name: checked_url(value, spec.title, allow_http=self._settings.allow_http) if "://" in value else value
+            for name, value in found.items()
+        }
 
     def _local_address(self) -> str:
         file = Path(self._settings.local.model).expanduser() if self._settings.local.model else model_path(self._home)
@@ -156,3 +166,28 @@ def _importable(module: str) -> bool:
         return importlib.util.find_spec(module) is not None
     except ModuleNotFoundError:  # a parent package is missing
         return False
+
+
+def named_secrets(secrets: Mapping[str, str]) -> Mapping[str, Secret]:
+    """The editor's keys by our provider names; a key of an unknown provider is left out and logged without it."""
+    named: dict[str, Secret] = {}
+    for word, value in secrets.items():
+        spec = find(word)
+        if spec is None:
+            log.warning("a key was given for the unknown provider %r; it is not used", word)
+        elif value.strip():
+            named[spec.name] = Secret(value)
+    return named
+
+
+def how_to(spec: ProviderSpec) -> str:
+    """What a user can do to make a provider available, in one sentence."""
+    if spec.sign_in is not None:
+        return f"Sign in (chatls.provider.signIn), or set {spec.key_env[0]}."
+    if spec.embedded:
+        return "Install it with: chatls local install"
+    if spec.on_this_machine:
+        return f"Start {spec.title}, or set its address."
+    if spec.key_env:
+        return f"Set {spec.key_env[0]}, or give the key in the editor."
+    return "See docs/providers.md."

@@ -95,3 +95,19 @@ def checked_url(url: str, provider: str, *, allow_http: bool) -> str:
             provider=provider,
         )
     return url
+
+
+async def listens(url: str) -> bool:
+    """Whether something accepts connections at a loopback address; other hosts are taken at their word."""
+    import asyncio
+
+    if not is_loopback(url):
+        return True
+    parts = urlsplit(url)
+    try:
+        async with asyncio.timeout(0.5):
+            _, writer = await asyncio.open_connection(parts.hostname, parts.port or 80)
+    except (OSError, TimeoutError):
+        return False
+    writer.close()
+    return True

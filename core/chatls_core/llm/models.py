@@ -5,18 +5,19 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import MappingProxyType
 
 from chatls_core.config import OFF_WORDS, Settings, data_folder
-from chatls_core.llm.access import Access, AccessRules
+from chatls_core.llm.access import Access, AccessRules, how_to, named_secrets
 from chatls_core.llm.backend import Backend, Listed
 from chatls_core.llm.catalogue import Catalogue
 from chatls_core.llm.chain import Candidate, ChainModel, CoolDowns, RetryRules, Sleep
+from chatls_core.llm.embedding import Embedder
 from chatls_core.llm.emulation import EmulatedTools
-from chatls_core.llm.endpoint import Endpoint, is_loopback
+from chatls_core.llm.endpoint import Endpoint, listens
 from chatls_core.llm.events import ModelError
 from chatls_core.llm.keychain import Keychain
 from chatls_core.llm.listings import FRESH, ListingCache
@@ -24,6 +25,8 @@ from chatls_core.llm.messages import ModelRequest
 from chatls_core.llm.model import Model, ModelInfo
 from chatls_core.llm.registry import ProviderSpec, find, providers
 from chatls_core.llm.secret import Secret
+from chatls_core.llm.sign_in import SignIn
+from chatls_core.llm.status import ModelStatus, ProviderStatus
 from chatls_core.llm.written_calls import WrittenCalls
 from chatls_core.store.clock import system_clock
 
@@ -31,32 +34,6 @@ log = logging.getLogger(__name__)
 
 _PROBE_SECONDS = 3.0
 _LISTING_SECONDS = 10.0
-
-
-@dataclass(frozen=True, slots=True)
-class ModelStatus:
-    """One model of a provider, for the model picker."""
-
-    name: str
-    title: str
-    info: ModelInfo
-
-
-@dataclass(frozen=True, slots=True)
-class ProviderStatus:
-    """One provider, for ``chatls.provider.list``.
-
-    ``reason`` says why it is unavailable, or where its key comes from. ``model`` is the one it would use. ``host`` is
-    where requests go.
-    """
-
-    name: str
-    title: str
-    available: bool
-    reason: str
-    model: str
-    host: str
-    models: tuple[ModelStatus, ...]
 
 
 class Models:
@@ -99,7 +76,7 @@ class Models:
         """Take new settings, and new keys unless ``None``. Streams that run keep their connections."""
         self._settings = settings
         if secrets is not None:
-            self._secrets = _named_secrets(secrets)
+            self._secrets = named_secrets(secrets)
         self._rules = self._access_rules()
         self._selected.clear()
         self._cooldowns.base = settings.fallback.cooldown_seconds
@@ -128,7 +105,7 @@ class Models:
         found: Sequence[Listed] | None = None
         try:
             endpoint = self._rules.endpoint(spec)
-            if await _listens(endpoint.base_url):
+            if await listens(endpoint.base_url):
                 async with asyncio.timeout(_PROBE_SECONDS):
                     found = await self._backend(spec, endpoint).list_models()
         except (ModelError, TimeoutError) as error:
@@ -166,6 +143,30 @@ class Models:
                 log.exception("%s could not list its models", spec.title)
         self._catalogue.set_listing(spec.name, {m.name: m for m in found})
 
+    # --- signing in --------------------------------------------------------------------------------------------------
+
+    def sign_in(self, word: str) -> SignIn:
+        """A sign-in to a provider. Raises :class:`ModelError` (``no_provider``) where there is none."""
+        spec = self._named(word)
+        if spec.sign_in is None:
+            raise ModelError("no_provider", f"{spec.title} has no sign-in.", hint=how_to(spec), provider=spec.name)
+        return spec.sign_in(self._rules.options(spec))
+
+    async def keep(self, provider: str, key: Secret) -> bool:
+        """Keep a key in the system's keychain and use it from now on; an empty one is forgotten.
+
+        False when there is no keychain that takes it; it is not used then.
+        """
+        if self._keychain is None:
+            return False
+        done = await (self._keychain.store(provider, key) if key else self._keychain.delete(provider))
+        if done or not key:
+            others = {name: held for name, held in self._kept_keys.items() if name != provider}
+            self._kept_keys = {**others, provider: key} if key else others
+            self._rules = self._access_rules()
+            self._selected.clear()
+        return done
+
     # --- choosing ---------------------------------------------------------------------------------------------------
 
     def select(self, provider: str = "", model: str = "") -> Model:
@@ -188,7 +189,7 @@ class Models:
         access = self._access(spec)
         if access.endpoint is None:
             raise ModelError(
-                "no_provider", f"{spec.title} cannot be used: {access.reason}.", hint=_how_to(spec), provider=spec.name
+                "no_provider", f"{spec.title} cannot be used: {access.reason}.", hint=how_to(spec), provider=spec.name
             )
         name = model or self._model_of(spec, asked=not provider)
         chosen = [self._candidate(spec, access.endpoint, name, self._settings.context_window)]
@@ -196,6 +197,12 @@ class Models:
             if fallback.name != spec.name and (other := self._access(fallback)).endpoint is not None:
                 chosen.append(self._candidate(fallback, other.endpoint, fallback_model))
         return ChainModel(chosen, rules=self._retry_rules(), cooldowns=self._cooldowns, sleep=self._sleep)
+
+    def embedder(self) -> Embedder | None:
+        """Who turns texts into vectors; ``None`` when nobody shall. Raises :class:`ModelError` when they cannot."""
+        from chatls_core.llm.embedding_choice import embedder
+
+        return embedder(self._settings, self._rules)
 
     def _split(self, model: str) -> tuple[str, str]:
         head, colon, rest = model.partition(":")
@@ -327,7 +334,16 @@ class Models:
             for name in dict.fromkeys((model, *names))
             if name
         )
-        return ProviderStatus(spec.name, spec.title, access.endpoint is not None, access.reason, model, url, shown)
+        return ProviderStatus(
+            spec.name,
+            spec.title,
+            access.endpoint is not None,
+            access.reason,
+            model,
+            url,
+            shown,
+            spec.sign_in is not None,
+        )
 
     async def aclose(self) -> None:
         """Drop all connections and end what was started."""
@@ -336,40 +352,3 @@ class Models:
         for outcome in await asyncio.gather(*(b.aclose() for b in backends), return_exceptions=True):
             if isinstance(outcome, BaseException):
                 log.warning("a connection could not be closed", exc_info=outcome)
-
-
-def _named_secrets(secrets: Mapping[str, str]) -> Mapping[str, Secret]:
-    named: dict[str, Secret] = {}
-    for word, value in secrets.items():
-        spec = find(word)
-        if spec is None:
-            log.warning("a key was given for the unknown provider %r; it is not used", word)
-        elif value.strip():
-            named[spec.name] = Secret(value)
-    return named
-
-
-async def _listens(url: str) -> bool:
-    """Whether something accepts connections at a loopback address; other hosts are taken at their word."""
-    from urllib.parse import urlsplit
-
-    if not is_loopback(url):
-        return True
-    parts = urlsplit(url)
-    try:
-        async with asyncio.timeout(0.5):
-            _, writer = await asyncio.open_connection(parts.hostname, parts.port or 80)
-    except (OSError, TimeoutError):
-        return False
-    writer.close()
-    return True
-
-
-def _how_to(spec: ProviderSpec) -> str:
-    if spec.embedded:
-        return "Install it with: chatls local install"
-    if spec.on_this_machine:
-        return f"Start {spec.title}, or set its address."
-    if spec.key_env:
-        return f"Set {spec.key_env[0]}, or give the key in the editor."
-    return "See docs/providers.md."

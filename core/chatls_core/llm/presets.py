@@ -6,6 +6,7 @@ machine, the embedded model last.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 
 from chatls_core.llm.backend import Backend
@@ -13,6 +14,7 @@ from chatls_core.llm.endpoint import Endpoint
 from chatls_core.llm.local_setup import ENGINE, MODEL_NAME
 from chatls_core.llm.quirks import Quirks
 from chatls_core.llm.registry import ProviderSpec, register
+from chatls_core.llm.sign_in import SignIn
 
 _OPENAI_EFFORT = {"none": "none", "low": "low", "medium": "medium", "high": "high", "max": "xhigh"}
 _PLAIN_EFFORT = {"low": "low", "medium": "medium", "high": "high", "max": "high"}
@@ -60,6 +62,12 @@ def _copilot(endpoint: Endpoint) -> Backend:
     from chatls_core.llm.providers.copilot import CopilotBackend
 
     return CopilotBackend(endpoint)
+
+
+def _copilot_sign_in(options: Mapping[str, str]) -> SignIn:
+    from chatls_core.llm.providers.copilot import DeviceSignIn
+
+    return DeviceSignIn(options.get("github", "https://github.com"))
 
 
 def _local(endpoint: Endpoint) -> Backend:
@@ -264,7 +272,8 @@ _ROWS = (
         key_env=("GITHUB_COPILOT_TOKEN",),
         model_env=("COPILOT_MODEL",),
         url_env=("COPILOT_BASE_URL", "COPILOT_API_URL"),
-        option_env={"github_api": ("GITHUB_API_URL",)},
+        option_env={"github_api": ("GITHUB_API_URL",), "github": ("GITHUB_SERVER_URL",)},
+        sign_in=_copilot_sign_in,
         prices="github-copilot",
         max_output=16_384,
     ),

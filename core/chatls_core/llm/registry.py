@@ -13,6 +13,7 @@ from importlib.metadata import entry_points
 
 from chatls_core.llm.backend import Backend
 from chatls_core.llm.endpoint import Endpoint
+from chatls_core.llm.sign_in import SignInFactory
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +32,8 @@ class ProviderSpec:
     options their variables. ``on_this_machine`` services cost nothing; with ``probe`` they are available when they
     answer at their address; the ``embedded`` one is a process of ours. Without ``native_tools`` tools go through an
     enforced answer shape. ``prices`` is the provider's id in genai-prices. ``window`` and ``max_output`` are what an
-    unknown model is given (spec/agent.md §8.3).
+    unknown model is given (spec/agent.md §8.3). ``sign_in`` makes a sign-in in the browser, whose key is kept as
+    others are.
     """
 
     name: str
@@ -60,6 +62,7 @@ class ProviderSpec:
     requires: str = ""
     extra: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
+    sign_in: SignInFactory | None = None
 
 
 _registered: dict[str, ProviderSpec] = {}

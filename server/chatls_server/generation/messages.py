@@ -34,6 +34,7 @@ MESSAGES: tuple[Message, ...] = (
     ),
     Message("chatls/approve", "server", editor.ApproveParams, editor.ApproveResult, "capability `approve`"),
     Message("chatls/ask", "server", editor.AskParams, editor.AskResult, "capability `ask`"),
+    Message("chatls/secrets/keep", "server", editor.KeepSecretParams, editor.KeepSecretResult, "capability `secrets`"),
     Message("chatls/resolved", "server", editor.Resolved, None),
     Message("chatls/save", "server", editor.SaveParams, editor.SaveResults, "capability `save`"),
     Message(

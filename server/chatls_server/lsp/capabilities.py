@@ -35,6 +35,7 @@ class ClientFeatures:
     ask: bool = False
     save: bool = False
     diagnostics: bool = False
+    secrets: bool = False
     code_actions: Mapping[str, str] = field(default_factory=dict)
     declared: Mapping[str, Any] = field(default_factory=dict)
 
@@ -64,6 +65,7 @@ def client_features(capabilities: object) -> ClientFeatures:
         ask=_declared(own, "ask"),
         save=_declared(own, "save"),
         diagnostics=_declared(own, "diagnostics"),
+        secrets=_declared(own, "secrets"),
         code_actions={k: v for k, v in _object(own, "codeActions").items() if isinstance(v, str)},
         declared=own,
     )

@@ -76,6 +76,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "commands_skills": ("skill.list", "skill.pin", "skill.unpin"),
     "commands_personas": ("persona.list", "persona.attach", "persona.detach"),
     "commands_mcp": ("mcp.list", "mcp.restart", "mcp.start", "mcp.stop"),
+    "commands_sign_in": ("provider.signIn", "provider.signOut"),
     "commands_workspace": (
         "instructions.show",
         "instructions.reload",

@@ -6,7 +6,13 @@ import json
 from collections.abc import Callable
 
 SECRET_METHODS = frozenset(
-    {"initialize", "chatls/secrets", "workspace/configuration", "workspace/didChangeConfiguration"}
+    {
+        "initialize",
+        "chatls/secrets",
+        "chatls/secrets/keep",
+        "workspace/configuration",
+        "workspace/didChangeConfiguration",
+    }
 )
 """Messages whose parameters may hold keys: never traced or logged (PROTOCOL.md, "initialize")."""
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
 
+from chatls_core.config import Settings
 from chatls_core.llm.endpoint import Endpoint
 from chatls_core.llm.events import ModelError
 from chatls_core.llm.model import ModelInfo
+from chatls_core.llm.models import Models
 from chatls_core.llm.providers.copilot import CopilotBackend, DeviceSignIn
 from chatls_core.llm.secret import Secret
 from tests.core.llm.rig import ask
@@ -44,7 +46,7 @@ class GitHub:
                     }
                 else:
                     answer = outer.polls.pop(0)
-                self._send(200, answer)
+                self._send(answer.pop("status", 200), answer)
 
             def do_GET(self) -> None:
                 outer.seen.append((self.path, self.headers.get("authorization", ""), None))
@@ -124,6 +126,57 @@ async def test_a_sign_in_that_fails_says_why(github: GitHub, polls: list[dict[st
         await sign_in.wait(await sign_in.start())
     assert caught.value.kind == "auth"
     await sign_in.aclose()
+
+
+async def test_a_lost_connection_does_not_cost_the_code(github: GitHub) -> None:
+    clock = Clock()
+    github.polls = [{"status": 502}, {"access_token": "gho_1"}]
+    sign_in = DeviceSignIn(github.url, clock.sleep, clock)
+    assert (await sign_in.wait(await sign_in.start())).reveal() == "gho_1"
+    await sign_in.aclose()
+
+
+def test_the_key_goes_to_no_address_without_encryption() -> None:
+    variables = {"GITHUB_COPILOT_TOKEN": "gho_secret", "GITHUB_API_URL": "http://github.example.test/api"}
+    rows = {row.name: row for row in Models(Settings(), {"HOME": "/nonexistent", **variables}).list()}
+    assert not rows["copilot"].available
+    assert "plain http" in rows["copilot"].reason
+
+
+class Keychain:
+    """A keychain in memory, or none that takes keys."""
+
+    def __init__(self, *, takes: bool) -> None:
+        self.takes = takes
+        self.keys: dict[str, Secret] = {}
+
+    async def read(self, names: Sequence[str]) -> Mapping[str, Secret]:
+        return dict(self.keys)
+
+    async def store(self, name: str, key: Secret) -> bool:
+        if self.takes:
+            self.keys[name] = key
+        return self.takes
+
+    async def delete(self, name: str) -> bool:
+        return self.keys.pop(name, None) is not None
+
+
+@pytest.mark.parametrize("takes", [True, False])
+async def test_a_key_from_a_sign_in_is_kept_and_forgotten(takes: bool) -> None:
+    keychain = Keychain(takes=takes)
+    models = Models(Settings(), {"HOME": "/nonexistent"}, keychain=keychain)
+
+    def available() -> bool:
+        return next(row for row in models.list() if row.name == "copilot").available
+
+    assert not available()
+    assert await models.keep("copilot", Secret("gho_1")) is takes
+    await models.refresh()
+    assert available() is takes
+    assert await models.keep("copilot", Secret("")) is takes
+    assert not available()
+    assert not keychain.keys
 
 
 async def test_the_token_is_exchanged_and_renewed(github: GitHub, server: ModelServer) -> None:

@@ -291,6 +291,17 @@ export interface InstructionsChanged {
   rules: number;
 }
 
+/** Keep a key in the editor's secret storage, and send it with `chatls/secrets` from now on; "" forgets it. */
+export interface KeepSecretParams {
+  provider: string;
+  key: string;
+}
+
+/** Whether the editor did. */
+export interface KeepSecretResult {
+  kept?: boolean;
+}
+
 /** A place to show. */
 export interface LocationWire {
   uri: string;
@@ -561,6 +572,17 @@ export interface SessionSearchArgs {
   limit?: number;
 }
 
+/** Sign in to a provider in the browser; with `wait` the answer comes once that is done, and cancelling it stops the sign-in. */
+export interface SignInArgs {
+  provider: string;
+  wait?: boolean;
+}
+
+/** Forget a provider's key. */
+export interface SignOutArgs {
+  provider: string;
+}
+
 /** The turn runs. */
 export interface StartedEvent {
   turnId: string;
@@ -711,6 +733,7 @@ export interface ClientMessages {
 export interface ServerMessages {
   'chatls/approve': { params: ApproveParams; result: ApproveResult };
   'chatls/ask': { params: AskParams; result: AskResult };
+  'chatls/secrets/keep': { params: KeepSecretParams; result: KeepSecretResult };
   'chatls/resolved': { params: Resolved; result: void };
   'chatls/save': { params: SaveParams; result: SaveResults };
   'chatls/diagnostics': { params: DiagnosticsParams; result: DiagnosticsResult };
@@ -782,6 +805,8 @@ export interface Commands {
   'chatls.persona.detach': NamedArgs;
   'chatls.provider.list': Nothing;
   'chatls.provider.switch': ProviderSwitchArgs;
+  'chatls.provider.signIn': SignInArgs;
+  'chatls.provider.signOut': SignOutArgs;
   'chatls.cost.show': SessionScopeArgs;
   'chatls.config.show': Nothing;
   'chatls.policy.show': Nothing;

@@ -9,19 +9,20 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from chatls_core.llm.backend import Listed
 from chatls_core.llm.endpoint import Endpoint
 from chatls_core.llm.errors import VendorError
-from chatls_core.llm.events import ModelEvent
+from chatls_core.llm.events import ModelError, ModelEvent
 from chatls_core.llm.messages import ModelRequest
 from chatls_core.llm.model import ModelInfo
 from chatls_core.llm.providers.http import HttpService
 from chatls_core.llm.providers.openai_chat import OpenAIChatBackend
 from chatls_core.llm.quirks import Quirks
 from chatls_core.llm.secret import Secret
+from chatls_core.llm.sign_in import DeviceCode
 
 CLIENT_ID = "Iv1.b507a08c87ecfe98"
 """The public id of GitHub's own Copilot client for editors; a device-code sign-in has no secret."""
@@ -88,17 +89,6 @@ class CopilotBackend:
         await self._github.aclose()
 
 
-@dataclass(frozen=True)
-class DeviceCode:
-    """What the user must do: open ``url`` and type ``code`` within ``expires_in`` seconds."""
-
-    url: str
-    code: str
-    expires_in: float
-    interval: float
-    device: Secret
-
-
 class DeviceSignIn:
     """GitHub's device-code flow. ``sleep`` and ``github`` are what a test replaces."""
 
@@ -133,15 +123,21 @@ class DeviceSignIn:
         deadline = self._clock() + code.expires_in
         while self._clock() < deadline:
             await self._sleep(interval)
-            answer: Any = await self._http.json(
-                "POST",
-                "/login/oauth/access_token",
-                {
-                    "client_id": CLIENT_ID,
-                    "device_code": code.device.reveal(),
-                    "grant_type": "urn:ietf:params:oauth:grant-type:device_code",
-                },
-            )
+            try:
+                answer: Any = await self._http.json(
+                    "POST",
+                    "/login/oauth/access_token",
+                    {
+                        "client_id": CLIENT_ID,
+                        "device_code": code.device.reveal(),
+                        "grant_type": "urn:ietf:params:oauth:grant-type:device_code",
+                    },
+                )
+            except ModelError as error:
+                # The user is in the browser, typing: one lost connection must not cost them the code.
+                if error.kind not in ("network", "timeout", "server", "overloaded"):
+                    raise
+                continue
             if token := answer.get("access_token"):
                 return Secret(token)
             match answer.get("error"):

@@ -309,6 +309,20 @@ class ProviderSwitchArgs(Wire):
     session_id: str | None = None
 
 
+class SignInArgs(Wire):
+    """Sign in to a provider in the browser; with ``wait`` the answer comes once that is done, and cancelling it stops
+    the sign-in."""
+
+    provider: str
+    wait: bool = False
+
+
+class SignOutArgs(Wire):
+    """Forget a provider's key."""
+
+    provider: str
+
+
 class McpServerArgs(Wire):
     """An MCP server, all when left out."""
 
@@ -393,6 +407,12 @@ COMMANDS: dict[str, tuple[type[Wire], str]] = {
     "chatls.persona.detach": (NamedArgs, "the persona"),
     "chatls.provider.list": (Nothing, "providers and their models"),
     "chatls.provider.switch": (ProviderSwitchArgs, "who answers now"),
+    "chatls.provider.signIn": (
+        SignInArgs,
+        "`{provider, title, url, code, expiresInSeconds}`; with `wait`: `{provider, title, kept}`, where the key is: "
+        "`editor`, `keychain` or `session`",
+    ),
+    "chatls.provider.signOut": (SignOutArgs, "`{provider, title}`"),
     "chatls.cost.show": (SessionScopeArgs, "tokens and cost"),
     "chatls.config.show": (Nothing, "settings and where they come from"),
     "chatls.policy.show": (Nothing, "the tool policy"),

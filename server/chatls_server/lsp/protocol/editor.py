@@ -190,6 +190,22 @@ class Status(Wire):
     message: str | None = None
 
 
+class KeepSecretParams(Wire):
+    """Keep a key in the editor's secret storage, and send it with ``chatls/secrets`` from now on; "" forgets it.
+
+    Never traced or logged.
+    """
+
+    provider: str
+    key: str
+
+
+class KeepSecretResult(Wire):
+    """Whether the editor did."""
+
+    kept: bool = False
+
+
 class TextDocumentContentParams(Wire):
     """``workspace/textDocumentContent`` of LSP 3.18, for ``chatls:`` documents."""
 
