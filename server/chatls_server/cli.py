@@ -16,6 +16,7 @@ USAGE = """usage: chatls serve [--tcp PORT]
        chatls ask [--mode MODE] [--json] QUESTION
        chatls doctor [--json]
        chatls local install|status
+       chatls mcp [--http [PORT]] [--read-only]
        chatls eval longmemeval DIR [--answer] [--json]
        chatls --version"""
 
@@ -44,6 +45,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from chatls_server.terminal.evaluate import main as evaluate
 
             return evaluate(rest, os.environ)
+        case ["mcp", *rest]:
+            from chatls_server.mcp.main import main as mcp
+
+            return mcp(rest, os.environ)
         case ["--version" | "-V"]:
             sys.stdout.write(f"chatls {__version__}\n")
             return 0
