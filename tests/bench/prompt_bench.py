@@ -4,7 +4,8 @@
   10-turn chat with about 38,000 characters of injected context and for a 40-turn coder run. Beside it the same requests
   as a layout without markers on the history would be charged, and with what belongs to the turn at the end of the
   system text. Cost counts a read as 0.1, a write as 1.25 of fresh input;
-* assembly: from the start of a turn to its request, with 500 facts, 50 rules and 20 skills, at 200 and 2,000 messages.
+* assembly: from the start of a turn to its request, with 500 facts, 50 rules, 20 skills and 5 contexts, at 200 and
+  2,000 messages.
 """
 
 from __future__ import annotations
@@ -21,8 +22,13 @@ from chatls_core.config import load
 from chatls_core.llm.messages import Message, TextPart
 from chatls_core.memory import Source
 from chatls_core.prompt.attached_contexts import attach
+from chatls_core.sessions import Conversation
+from chatls_core.tools.base import ToolSet
+from chatls_core.tools.catalogue import tools_for
 from chatls_core.turn.agent import Agent
 from chatls_core.turn.exchange import ChatRequest
+from chatls_core.turn.live import LiveSession, Turn
+from chatls_core.turn.run import TurnRun, copy_of
 from tests.fakes.host import FakeHost
 from tests.fakes.model_server import Call, ModelServer, Reply
 
@@ -167,6 +173,14 @@ async def assembly(models: ModelServer, folder: Path) -> None:
         (skills / f"s{n}").mkdir(parents=True)
         (skills / f"s{n}" / "SKILL.md").write_text(f"---\nname: s{n}\ntriggers: word{n}\n---\n{'step ' * 200}\n")
     live = await agent.session("bench")
+    for n in range(5):
+        (host.root / f"docs{n}.md").write_text(f"Chapter {n} explains the service.\n" * 200)
+        agent.services.curation.contexts.create(f"docs{n}", [host.root / f"docs{n}.md"])
+        attach(live.conversation, f"docs{n}")
+    await assembled(agent, live, ChatRequest("Begin.", "bench"), host)
+    begun = time.perf_counter()
+    live.conversation = await assembled(agent, live, ChatRequest("Begin.", "bench"), host)
+    print(f"assembly of a conversation's first turn: {(time.perf_counter() - begun) * 1000:.1f} ms")
     for messages in (200, 2_000):
         live.conversation.messages[:] = [
             Message("user" if n % 2 == 0 else "assistant", (TextPart(f"message {n} about module {n}"),), id=f"m{n}")
@@ -175,10 +189,23 @@ async def assembly(models: ModelServer, folder: Path) -> None:
         taken = []
         for n in range(25):
             begin = time.perf_counter()
-            await agent.preview(ChatRequest(f"who owns module {n}? word3", "bench"), host)
+            await assembled(agent, live, ChatRequest(f"who owns module {n}? word3", "bench"), host)
             taken.append((time.perf_counter() - begin) * 1000)
         print(f"assembly with {messages:,} messages: median {statistics.median(taken[5:]):.1f} ms")
     await agent.close()
+
+
+async def assembled(agent: Agent, live: LiveSession, request: ChatRequest, host: FakeHost) -> Conversation:
+    """Assemble a turn's first request on a copy of the conversation, which is returned; no model is asked."""
+    copy = LiveSession(copy_of(live.conversation), live.files)
+    turn = Turn("bench", live.conversation.id, request, host)
+    services = agent.services
+
+    def tools(model: str) -> ToolSet:
+        return tools_for(request.mode, services.settings, services.memory, services.sessions, model)
+
+    await TurnRun(services, copy, turn, tools, ("", "")).request()
+    return copy.conversation
 
 
 async def main() -> None:
