@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,17 +11,18 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from chatls_core.edits.diagnosis import ambiguous, not_found, quote
 from chatls_core.edits.diffing import opcodes
+from chatls_core.edits.doubling import refuse_doubling
 from chatls_core.edits.errors import EditError, EditErrorKind
 from chatls_core.edits.lines import Lines, conform, dominant_newline, split_contents, to_lf
 from chatls_core.edits.matching import MAX_PLACES, FileIndex, Match
 from chatls_core.edits.omissions import refuse_placeholders
 from chatls_core.edits.plan import Draft, Rung
 from chatls_core.edits.replacement import fit, ladder_for
+from chatls_core.edits.spans import apart, find_spans, folded_spans, line_numbers
 from chatls_core.edits.typography import fold_punctuation, plain_where_the_file_is
 from chatls_core.edits.unnumber import unnumbered
 
 _EXAMPLE = '{"path": "src/app.py", "old_string": "text as it stands in the file", "new_string": "text to put there"}'
-_MAX_OCCURRENCES = 100_000
 _MAX_REPORTED = 200
 _FENCE = re.compile(r"\A\s*```[\w-]*\n(.*?)\n?```\s*\Z", re.DOTALL)
 
@@ -123,11 +123,13 @@ def _fill(draft: Draft, path: str, item: _Replacement) -> None:
 
 def replace_text(draft: Draft, path: str, text: str, old: str, new: str, *, replace_all: bool) -> str:
     """``text`` with ``old`` replaced by ``new`` where the ladder finds it. Raises :class:`EditError`."""
-    spans, rung = _spans(text, old)
+    spans, rung = find_spans(text, old)
     if spans:
         if len(spans) > 1 and not replace_all:
             raise _several(path, text, old, [start for start, _ in spans])
-        return _put(draft, path, text, _apart(spans), old, new, rung)
+        if len(spans) == 1:
+            refuse_doubling(path, text, spans[0], old, new)
+        return _put(draft, path, text, apart(spans), old, new, rung)
     if not replace_all:
         done = _by_lines(draft, path, text, old, new)
         if done is not None:
@@ -136,85 +138,13 @@ def replace_text(draft: Draft, path: str, text: str, old: str, new: str, *, repl
 
 
 def _several(path: str, text: str, old: str, starts: Sequence[int]) -> EditError:
-    lines = _line_numbers(text, starts)
+    lines = line_numbers(text, starts)
     return ambiguous(
         path,
         f"old_string {quote(old)}",
         lines,
         "Add the lines around the one you mean until it is the only one, or set replace_all to change all of them.",
     )
-
-
-def _line_numbers(text: str, starts: Sequence[int]) -> list[int]:
-    """1-based line of each of the ascending offsets ``starts``."""
-    if "\r" not in text:
-        lines, line, at = [], 1, 0
-        for start in starts:
-            line += text.count("\n", at, start)
-            at = start
-            lines.append(line)
-        return lines
-    offsets = [0]
-    for match in re.finditer(r"\r\n|\r|\n", text):
-        offsets.append(match.end())
-    return [bisect_right(offsets, start) for start in starts]
-
-
-def _occurrences(text: str, wanted: str) -> list[int]:
-    """Every start of ``wanted``, overlapping ones too; bounded, since a thousand are no more telling than two."""
-    starts: list[int] = []
-    at = text.find(wanted)
-    while at >= 0 and len(starts) < _MAX_OCCURRENCES:
-        starts.append(at)
-        at = text.find(wanted, at + 1)
-    return starts
-
-
-def _apart(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The spans from the left without those that overlap one before them."""
-    kept: list[tuple[int, int]] = []
-    for span in spans:
-        if not kept or span[0] >= kept[-1][1]:
-            kept.append(span)
-    return kept
-
-
-def _spans(text: str, old: str) -> tuple[list[tuple[int, int]], Rung]:
-    """Where ``old`` stands as it is, or else apart from line endings, as offsets of ``text``.
-
-    In a file with ``\\r``, places that differ in line endings only are equal places, and no place cuts a ``\\r\\n``.
-    """
-    if "\r" not in text or not ("\n" in old or "\r" in old):
-        spans = [(start, start + len(old)) for start in _occurrences(text, old)]
-        if spans or "\r" not in old:
-            return spans, Rung.EXACT
-    elif "\r" in old:
-        whole = [
-            (start, start + len(old)) for start in _occurrences(text, old) if not _cuts_crlf(text, start, len(old))
-        ]
-        if whole:
-            return whole, Rung.EXACT
-    spans = _folded_spans(text, to_lf(text), to_lf(old))
-    exact = all(text[start:stop] == old for start, stop in spans)
-    return spans, Rung.EXACT if exact else Rung.LINE_ENDINGS
-
-
-def _cuts_crlf(text: str, start: int, size: int) -> bool:
-    return text[start - 1 : start + 1] == "\r\n" or text[start + size - 1 : start + size + 1] == "\r\n"
-
-
-def _folded_spans(text: str, folded: str, wanted: str) -> list[tuple[int, int]]:
-    """The spans of ``wanted`` in ``folded`` (``text`` with ``\\r\\n`` as one character), as offsets of ``text``."""
-    starts = _occurrences(folded, wanted)
-    if not starts or len(folded) == len(text):
-        return [(start, start + len(wanted)) for start in starts]
-    # At the k-th two-character line end of the text, k characters have been folded away before it.
-    breaks = [match.start() - k for k, match in enumerate(re.finditer("\r\n", text))]
-
-    def original(offset: int) -> int:
-        return offset + bisect_right(breaks, offset - 1)
-
-    return [(original(start), original(start + len(wanted))) for start in starts]
 
 
 def _put(draft: Draft, path: str, text: str, spans: Sequence[tuple[int, int]], old: str, new: str, rung: Rung) -> str:
@@ -229,7 +159,7 @@ def _put(draft: Draft, path: str, text: str, spans: Sequence[tuple[int, int]], o
             put[block] = new if literal else conform(new, block, newline)
         parts += (text[done:start], put[block])
         done = stop
-    for line in _line_numbers(text, [start for start, _ in spans[:_MAX_REPORTED]]):
+    for line in line_numbers(text, [start for start, _ in spans[:_MAX_REPORTED]]):
         draft.report(path, line, rung)
     parts.append(text[done:])
     return "".join(parts)
@@ -245,7 +175,7 @@ def _by_lines(draft: Draft, path: str, text: str, old: str, new: str) -> str | N
         attempts.append(_Wanted.of(*trimmed))
     for rung in ladder_for(path)[1:]:
         if rung is Rung.TYPOGRAPHY and not (text.isascii() and old.isascii()):
-            spans = _folded_spans(text, fold_punctuation(to_lf(text)), fold_punctuation(old))
+            spans = folded_spans(text, fold_punctuation(to_lf(text)), fold_punctuation(old))
             if len(spans) > 1:
                 raise _several(path, text, old, [start for start, _ in spans])
             if spans:

@@ -275,3 +275,26 @@ def test_a_search_without_the_common_indentation_is_carried_to_its_place(
     first = kept[low].removeprefix(unit).removesuffix(f"row {low}")
     result = after("str_replace", "\n".join(kept), replace(sent, f"{first}NEW\n{sent}"))
     assert result == "\n".join([*kept[:low], f"{unit}{first}NEW", *kept[low:]])
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new"),
+    [
+        ("import a\n\nx = 1\n", " a\n\nx = 1", "import a\n\nx = 2"),
+        ("    return compute(1)\n    # done @public\n", "compute(1)\n    # done @", "compute(2)\n    # done @public"),
+    ],
+)
+def test_a_word_lost_at_the_edge_of_a_search_is_not_put_twice(text: str, old: str, new: str) -> None:
+    assert "twice" in refusal("str_replace", text, replace(old, new), EditErrorKind.NOT_FOUND)
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "wanted"),
+    [
+        ("total = add(a,\n  b)\n", "a,\n  b", "f(a),\n  g(b)", "total = add(f(a),\n  g(b))\n"),
+        ("value = one\n", "one", "value or one", "value = value or one\n"),
+        ("import a\nimport b\n", " a\nimport b", " c\nimport d", "import c\nimport d\n"),
+    ],
+)
+def test_a_search_inside_lines_is_put_as_it_is(text: str, old: str, new: str, wanted: str) -> None:
+    assert after("str_replace", text, replace(old, new)) == wanted
