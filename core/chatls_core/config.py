@@ -261,12 +261,15 @@ class Embedding(Section):
         None, "Length of the vectors where the model lets one choose.", env=["CHATCLI_EMBED_DIMENSIONS"], ge=1
     )
     timeout_seconds: float = setting(
-        1.5, "Seconds a question waits for its vector or for a guessed answer; then words alone decide.", gt=0, le=30
+        1.5, "Seconds a question waits for its vector; then words alone decide.", gt=0, le=30
     )
     hyde: bool = setting(
         False,
         "Let the model guess an answer and search by its words as well: one more request per question.",
         env=["CHATCLI_QUALITY_HYDE_ENABLED"],
+    )
+    hyde_timeout_seconds: float = setting(
+        4.0, "Seconds a question waits for the guessed answer; then it is searched for without.", gt=0, le=60
     )
     hyde_keywords: int = setting(
         5, "Words of the guessed answer that are searched for.", env=["CHATCLI_QUALITY_HYDE_NUM_KEYWORDS"], ge=1, le=50

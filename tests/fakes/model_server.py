@@ -20,7 +20,7 @@ import asyncio
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
@@ -212,6 +212,10 @@ class ModelServer:
         self.other_requests: list[RecordedRequest] = []
         self.default: Callable[[RecordedRequest], AnyReply] = lambda r: Reply(text=f"Echo: {r.last_user_text}")
         """Answers what no script answers."""
+        self.embed: Callable[[str], Sequence[float]] | None = None
+        """Turns a text into its vector; without it there is no embedding service."""
+        self.embedding_gate: asyncio.Event | None = None
+        """Where set, embeddings wait for it."""
         self.control = False
         self._replies: list[AnyReply] = []
         self._permits = asyncio.Semaphore(0)
@@ -333,6 +337,8 @@ class ModelServer:
         """Answer one request; False when the connection must end."""
         if self.control and request.path.startswith("/_"):
             return await self._control(connection, request)
+        if self.embed is not None and request.path.endswith(("/embeddings", "/api/embed")):
+            return await self._embeddings(connection, request, self.embed)
         dialect = dialect_of(request.path) if request.method == "POST" else None
         if dialect is None:
             self.other_requests.append(request)
@@ -363,6 +369,21 @@ class ModelServer:
         if not wants_stream:
             return await _send_json(connection, 200, dialect.whole(reply, request.json))
         return await self._stream(connection, request, dialect, reply)
+
+    async def _embeddings(
+        self, connection: _Connection, request: RecordedRequest, embed: Callable[[str], Sequence[float]]
+    ) -> bool:
+        """OpenAI's embeddings, last first as its documentation allows, or Ollama's."""
+        self.other_requests.append(request)
+        await self._announce()
+        if self.embedding_gate is not None:
+            await connection.wait(self.embedding_gate.wait)
+        vectors = [list(embed(text)) for text in (request.json or {})["input"]]
+        if request.path.endswith("/api/embed"):
+            return await _send_json(connection, 200, {"model": "m", "embeddings": vectors})
+        rows = [{"object": "embedding", "index": i, "embedding": v} for i, v in enumerate(vectors)]
+        usage = {"prompt_tokens": 1, "total_tokens": 1}
+        return await _send_json(connection, 200, {"object": "list", "data": rows[::-1], "model": "m", "usage": usage})
 
     async def _raw(self, connection: _Connection, reply: RawReply) -> bool:
         await _send_head(connection, reply.status, reply.content_type, reply.headers)

@@ -23,7 +23,7 @@ from chatls_core.memory.graph import Neighbour
 from chatls_core.memory.learning import Learning
 from chatls_core.memory.profile import ProfileBook
 from chatls_core.memory.removal import Removal
-from chatls_core.memory.retrieval import Retriever, Snapshot
+from chatls_core.memory.retrieval import Retriever, Snapshot, remembered
 from chatls_core.memory.stores import Stores
 from chatls_core.memory.together import Together, united
 from chatls_core.memory.views import (
@@ -51,6 +51,7 @@ from chatls_core.store import REAL, Clock, FileSystem, StoreReadOnlyError, atomi
 
 if TYPE_CHECKING:
     from chatls_core.memory.graph import Net
+    from chatls_core.memory.meaning import Meaning
     from chatls_core.memory.records import Details, Fact, Profile
 
 logger = logging.getLogger(__name__)
@@ -170,6 +171,19 @@ class Memory:
         return self._retriever.auto_recall(
             self.snapshot(), query, carried=carried, project=str(project or ""), moment=now or self.clock()
         )
+
+    @property
+    def meaning(self) -> Meaning | None:
+        """Search by meaning beside the words; ``None`` where nobody gave one."""
+        return self._retriever.meaning
+
+    @meaning.setter
+    def meaning(self, meaning: Meaning) -> None:
+        self._retriever.meaning = meaning
+
+    def texts(self, private: bool = True) -> Sequence[str]:
+        """The texts of facts and episodes, the most important first; without ``private`` no sensitive fact."""
+        return list(remembered(self.snapshot(), private=private).values())
 
     def evidence(self, shown_ids: Collection[str], reply: str) -> None:
         """Strengthen shown facts that the reply made use of (spec/memory.md §8.8)."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from chatls_core.memory import scoring, workspaces
 from chatls_core.memory.facts import Alive
+from chatls_core.memory.meaning import NEAREST, Meaning, Near, blended
 from chatls_core.memory.profile import view as profile_view
 from chatls_core.memory.records import EPOCH, Episode, Fact, HistoryEntry, Origin, Profile, Project, Topic
 from chatls_core.memory.relevance import FIRST_PERSON, Question
@@ -67,10 +68,13 @@ class Retriever:
     """Searches a :class:`Snapshot`; follows its changes. Thread-safe."""
 
     def __init__(self) -> None:
+        self.meaning: Meaning | None = None
+        """Search by meaning beside the words, where it is configured."""
         self._guard = threading.RLock()
         self._index: PassageIndex | None = None
         self._known: dict[str, object] = {}
         self._at: Snapshot | None = None
+        self._texts: tuple[Snapshot, Mapping[str, str]] | None = None
 
     def _follow(self, now: Snapshot) -> PassageIndex:
         """Bring the index up to date; unchanged items are not read again."""
@@ -98,6 +102,22 @@ class Retriever:
         with self._guard:
             return self._follow(now).search(query, k, now=moment)
 
+    def _blended(
+        self, now: Snapshot, asked: str, hits: list[Hit], moment: datetime
+    ) -> tuple[list[Hit], Mapping[str, Near]]:
+        """``hits`` joined with those by meaning; ``asked`` is the whole question that was prepared for."""
+        if self.meaning is None:
+            return hits, {}
+        known = self.meaning.asked(asked)
+        guessed = _telling(self._hits(now, known.words, len(hits) + NEAREST, moment)) if known.words else []
+        near: Mapping[str, Near] = {}
+        if known.vector is not None:
+            with self._guard:
+                if self._texts is None or self._texts[0] is not now:
+                    self._texts = now, remembered(now)
+                near = self.meaning.near(known, self._texts[1])
+        return blended(hits, guessed, near), near
+
     def recall(
         self, now: Snapshot, query: str, *, as_of: datetime | None, limit: int, project: str, moment: datetime
     ) -> Recall:
@@ -110,7 +130,8 @@ class Retriever:
         past = window is not None or as_of is not None or _asks_for_past(query)
         items: list[RecallItem] = []
         if topic:
-            for hit in _telling(self._hits(now, rest, limit * 4 + 20, as_of or moment)):
+            by_words = _telling(self._hits(now, rest, limit * 4 + 20, as_of or moment))
+            for hit in self._blended(now, query, by_words, as_of or moment)[0]:
                 item = self._item(now, hit.id, hit.score, hit.why, project)
                 if item is not None and (item := _in_time(now, item, window, as_of, past)) is not None:
                     items.append(item)
@@ -146,9 +167,11 @@ class Retriever:
             return AutoRecall()
         facts: list[RecallItem] = []
         episodes: list[RecallItem] = []
-        for hit in self._hits(now, rest, _AUTO_CANDIDATES, moment):
+        hits, near = self._blended(now, query, self._hits(now, rest, _AUTO_CANDIDATES, moment), moment)
+        for hit in hits:
             item = self._item(now, hit.id, hit.score, hit.why, project)
-            if item is None or item.id in carried or not question.answered_by(item.text, hit):
+            sure = hit.id in near and near[hit.id].sure
+            if item is None or item.id in carried or not (sure or question.answered_by(item.text, hit)):
                 continue
             if item.kind == "episode":
                 if window is None or (item.date is not None and window.start <= item.date < window.end):
@@ -223,6 +246,14 @@ class Retriever:
                 "project", key, text, score, why, SourceView("extraction", time=p.last_active), p.last_active
             )
         return None
+
+
+def remembered(now: Snapshot, *, private: bool = True) -> dict[str, str]:
+    """The texts that get vectors, by key, the most important facts first; without ``private`` no sensitive fact."""
+    details = now.alive.details
+    facts = (f for f in now.alive.ranked if private or not ((d := details.get(f.id)) is not None and d.sensitive))
+    found = {f"fact:{fact.id}": fact.content for fact in facts}
+    return found | {f"episode:{episode.id}": episode.summary for episode in now.episodes.values()}
 
 
 def source_view(origin: Origin | None, provenance: str, created: datetime) -> SourceView:

@@ -75,10 +75,13 @@ def _unit(vectors: Vectors) -> Vectors:
     return unit
 
 
-def fuse(by_words: Iterable[str], by_meaning: Iterable[str]) -> dict[str, float]:
-    """Reciprocal rank fusion: ids with their scores (1 for the first of both rankings), best first."""
+def fuse(by_words: Iterable[str], *others: Iterable[str]) -> dict[str, float]:
+    """Reciprocal rank fusion: ids with their scores (1 for the first of all rankings), best first.
+
+    The rankings beside the one by words share :data:`VECTOR_WEIGHT`.
+    """
     scores: dict[str, float] = {}
-    for ranking, weight in ((by_words, 1.0), (by_meaning, VECTOR_WEIGHT)):
+    for ranking, weight in ((by_words, 1.0), *((other, VECTOR_WEIGHT / len(others)) for other in others)):
         for rank, passage_id in enumerate(ranking):
             scores[passage_id] = scores.get(passage_id, 0.0) + weight * _FUSION / (_FUSION + rank)
     return {i: s / (1 + VECTOR_WEIGHT) for i, s in sorted(scores.items(), key=lambda item: -item[1])}

@@ -72,6 +72,8 @@ class MemoryTool(Tool[MemoryArguments]):
         return f"memory {arguments.command} {what[:60]}".strip()
 
     async def run(self, arguments: MemoryArguments, context: ToolContext) -> ToolOutcome:
+        if arguments.command == "recall" and self._memory.meaning is not None:
+            await self._memory.meaning.prepare(arguments.query)
         text, summary = await asyncio.to_thread(self._run, arguments, context)
         return ToolOutcome(text, summary)
 

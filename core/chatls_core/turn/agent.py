@@ -404,6 +404,7 @@ class Agent:
             await asyncio.wait(set(self._closing), timeout=0.3)
         await self.forwarding.close()
         await self.learning.close()
+        await self.services.meaning.close()
         await self.services.models.aclose()
         await asyncio.to_thread(self._release)
         # Last, because a server that will not go takes seconds; whoever ends the process kills what is left.

@@ -68,6 +68,7 @@ async def remember(server: ChatServer, a: args.RememberArgs) -> CommandResult:
 async def recall(server: ChatServer, a: args.RecallArgs) -> CommandResult:
     """What is known about something, with reasons and sources."""
     as_of, where = date(a.as_of, "asOf"), project(server)
+    await (await server.agent()).services.meaning.prepare(a.query, guess=False)
     found = await ask(server, lambda m: m.recall(a.query, as_of=as_of, limit=a.limit or 10, project=where))
     unasked = await ask(server, lambda m: m.auto_recall(a.query, project=where))
     rides = "\n".join(f"- {i.text}" for i in unasked.items)
