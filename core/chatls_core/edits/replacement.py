@@ -36,7 +36,7 @@ def fit(lines: Lines, match: Match, block: Sequence[str], new: Sequence[str]) ->
     """
     in_file = [None if number is None else lines.contents[number] for number in match.pairs]
     fitted = carry_block(match.shift, new, block, in_file)
-    if fitted is None or match.rung in (Rung.EXACT, Rung.INDENTATION):
+    if fitted is None or match.rung is Rung.EXACT:
         return fitted
     if match.rung >= Rung.TYPOGRAPHY:
         plain = plain_where_the_file_is(block, filter(None, in_file))
@@ -46,7 +46,10 @@ def fit(lines: Lines, match: Match, block: Sequence[str], new: Sequence[str]) ->
             continue
         for offset in range(i2 - i1):
             number = match.pairs[i1 + offset]
-            if match.rung is Rung.ANY_INDENTATION:
+            if match.rung is Rung.INDENTATION:
+                if number is not None and not block[i1 + offset].strip():
+                    fitted[j1 + offset] = lines.contents[number]  # it has no indentation to carry
+            elif match.rung is Rung.ANY_INDENTATION:
                 if number is not None and lines.contents[number] != fitted[j1 + offset]:
                     # An unchanged line shows that the new ones beside it are not indented as the file is.
                     return None

@@ -298,3 +298,11 @@ def test_a_word_lost_at_the_edge_of_a_search_is_not_put_twice(text: str, old: st
 )
 def test_a_search_inside_lines_is_put_as_it_is(text: str, old: str, new: str, wanted: str) -> None:
     assert after("str_replace", text, replace(old, new)) == wanted
+
+
+def test_unchanged_blank_lines_keep_their_blanks_when_a_block_is_indented_anew() -> None:
+    text = "class M:\n    a = 1\n    \n    b = 2\n"
+    edit = replace(
+        "    class M:\n        a = 1\n    \n        b = 2", "    class M:\n        a = 9\n    \n        b = 2"
+    )
+    assert after("str_replace", text, edit) == text.replace("a = 1", "a = 9")
