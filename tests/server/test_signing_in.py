@@ -161,6 +161,14 @@ async def test_a_refused_sign_in_says_why_and_a_cancelled_one_stops(
         with pytest.raises(ResponseError, match="no sign-in"):
             await editor.request("workspace/executeCommand", wait)
 
+        await editor.command("chatls.provider.signIn", {"provider": "copilot"})
+        waiting = editor.send_request("workspace/executeCommand", wait)
+        github.polled.clear()
+        await github.polled.wait()
+        await editor.command("chatls.provider.signIn", {"provider": "copilot", "cancel": True})
+        with pytest.raises(ResponseError, match="was stopped"):
+            await editor.result(waiting)
+
         github.answer = {"error": "access_denied"}
         github.agreed.set()
         await editor.command("chatls.provider.signIn", {"provider": "copilot"})

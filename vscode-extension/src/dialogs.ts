@@ -4,17 +4,19 @@ import * as vscode from 'vscode';
 import type { LanguageClient } from 'vscode-languageclient/node';
 import type { ChatController } from './chat/controller';
 import type { Reviews } from './review/reviews';
+import type { Keys } from './secrets';
 import type { Answers, ApproveParams, ApproveResult, AskParams } from './wire';
 
 export interface DialogInput {
   controller: ChatController;
   reviews: Reviews;
+  keys: Keys;
   /** Brings the panel into view without taking the focus. */
   show(): void;
 }
 
 /** Registers the handlers on a client that is about to start. */
-export function registerDialogs(client: LanguageClient, { controller, reviews, show }: DialogInput): void {
+export function registerDialogs(client: LanguageClient, { controller, reviews, keys, show }: DialogInput): void {
   const settledElsewhere = () => vscode.l10n.t('Settled elsewhere.');
 
   client.onRequest('chatls/approve', async (params: ApproveParams, token: vscode.CancellationToken) => {
@@ -40,6 +42,11 @@ export function registerDialogs(client: LanguageClient, { controller, reviews, s
 
   client.onNotification('chatls/resolved', ({ callId }: { callId: string }) => {
     controller.settle(callId, null, settledElsewhere());
+  });
+
+  client.onRequest('chatls/secrets/keep', async ({ provider, key }: { provider: string; key: string }) => {
+    await keys.keep(provider, key);
+    return { kept: true };
   });
 
   client.onRequest('chatls/save', ({ uris }: { uris: string[] }) => Promise.all(uris.map((uri) => save(client, uri))));

@@ -8,11 +8,12 @@ import { ChatController, type Running } from './chat/controller';
 import { PanelRouter } from './chat/router';
 import { ChatView } from './chat/view';
 import { registerMemoryCommands } from './commands/memory';
-import { switchModel, useOllama } from './commands/models';
+import { listed, switchModel, useOllama } from './commands/models';
 import { commandRunner, guarded, registerServerCommands } from './commands/palette';
 import { Results } from './commands/results';
 import { registerSelectionCommands } from './commands/selection';
 import { registerSessionCommands } from './commands/sessions';
+import { signIn } from './commands/sign-in';
 import { registerDialogs } from './dialogs';
 import type { Engine, Surroundings } from './panel';
 import { verdictOptions } from './review/hunks';
@@ -119,7 +120,7 @@ export function activate(context: vscode.ExtensionContext): void {
       const { undoToken } = change;
       if (line) view.post({ type: 'notice', level: 'info', text: line.text, memory: { ids: line.ids, ...(undoToken ? { undoToken } : {}) } });
     });
-    registerDialogs(client, { controller, reviews, show: () => void view.reveal(true) });
+    registerDialogs(client, { controller, reviews, keys, show: () => void view.reveal(true) });
   }
 
   async function openMessage(session: string, message?: string): Promise<boolean> {
@@ -147,6 +148,10 @@ export function activate(context: vscode.ExtensionContext): void {
   async function sendKeys(): Promise<void> {
     const all = await keys.all();
     if (Object.keys(all).length) await server.client?.sendNotification('chatls/secrets', all);
+  }
+
+  async function addKey(named?: string): Promise<void> {
+    await keys.add(await listed(run), (provider) => signIn(run, provider), named);
   }
 
   /** Code actions of the server name its chat command; here the panel is the place for a chat. */
@@ -204,7 +209,8 @@ export function activate(context: vscode.ExtensionContext): void {
     registerCommand('chatls.ui.approval.allow', () => decide(true)),
     registerCommand('chatls.ui.approval.deny', () => decide(false)),
     registerCommand('chatls.ui.model.switch', () => guarded(() => switchModel(run, controller.session))),
-    registerCommand('chatls.ui.key.add', () => guarded(async () => void (await keys.add()))),
+    registerCommand('chatls.ui.key.add', (named?: unknown) => guarded(() => addKey(typeof named === 'string' ? named : undefined))),
+    registerCommand('chatls.ui.copilot.signIn', () => guarded(() => addKey('copilot'))),
     registerCommand('chatls.ui.key.remove', () => guarded(() => keys.remove())),
     registerCommand('chatls.ui.server.restart', () => server.start()),
     registerCommand('chatls.ui.server.log', () => output.show(true)),

@@ -53,7 +53,11 @@ _running: WeakKeyDictionary[ChatServer, dict[str, _Running]] = WeakKeyDictionary
 
 @command("chatls.provider.signIn", args.SignInArgs)
 async def sign_in(server: ChatServer, a: args.SignInArgs) -> CommandResult:
-    """Begin to sign in, or wait for the sign-in that runs."""
+    """Begin to sign in, or wait for the sign-in that runs, or stop it."""
+    if a.cancel:
+        name, title = _named(a.provider)
+        await _stop(server, name)
+        return CommandResult(markdown=f"{title}: the sign-in was stopped.", data={"provider": name, "title": title})
     return await (_wait(server, a.provider) if a.wait else _begin(server, a.provider))
 
 
@@ -108,6 +112,10 @@ async def _wait(server: ChatServer, word: str) -> CommandResult:
     running.awaited = True
     try:
         kept = await running.task
+    except asyncio.CancelledError:
+        if (current := asyncio.current_task()) is not None and current.cancelling():
+            raise
+        raise ModelError("auth", f"The sign-in to {title} was stopped.", provider=name) from None
     finally:
         # Also when the client gave up: a cancelled wait stops the sign-in.
         await _stop(server, name)

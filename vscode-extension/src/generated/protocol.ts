@@ -572,10 +572,11 @@ export interface SessionSearchArgs {
   limit?: number;
 }
 
-/** Sign in to a provider in the browser; with `wait` the answer comes once that is done, and cancelling it stops the sign-in. */
+/** Sign in to a provider in the browser; with `wait` the answer comes once that is done, and cancelling the request stops the sign-in, as `cancel` does. */
 export interface SignInArgs {
   provider: string;
   wait?: boolean;
+  cancel?: boolean;
 }
 
 /** Forget a provider's key. */

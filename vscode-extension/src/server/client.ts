@@ -21,7 +21,7 @@ class ChatCapabilities implements StaticFeature {
   }
   fillClientCapabilities(capabilities: ClientCapabilities): void {
     const experimental = (capabilities.experimental ?? {}) as Record<string, unknown>;
-    capabilities.experimental = { ...experimental, chatls: { approve: {}, ask: {}, save: {}, diagnostics: {} } };
+    capabilities.experimental = { ...experimental, chatls: { approve: {}, ask: {}, save: {}, diagnostics: {}, secrets: {} } };
   }
   initialize(): void {}
   clear(): void {}

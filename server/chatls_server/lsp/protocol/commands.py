@@ -310,11 +310,12 @@ class ProviderSwitchArgs(Wire):
 
 
 class SignInArgs(Wire):
-    """Sign in to a provider in the browser; with ``wait`` the answer comes once that is done, and cancelling it stops
-    the sign-in."""
+    """Sign in to a provider in the browser; with ``wait`` the answer comes once that is done, and cancelling the
+    request stops the sign-in, as ``cancel`` does."""
 
     provider: str
     wait: bool = False
+    cancel: bool = False
 
 
 class SignOutArgs(Wire):
