@@ -190,7 +190,9 @@ async def run(model: Model, *, structured: bool, show: bool) -> Score:
         began = time.monotonic()
         segment = segment_of(said)
         try:
-            reply = await ask(model, lambda _, s=segment: build(s, lambda _: "(nothing yet)", info, longest=32_768))  # type: ignore[misc]  # the default binds the loop's segment
+            reply = await ask(
+                model, lambda _, s=segment: build(s, lambda _: ("(nothing yet)", ""), info, longest=32_768)
+            )  # type: ignore[misc]  # the default binds the loop's segment
         except ModelError as error:
             print(f"  {word or '-':10} {error}", flush=True)
             continue

@@ -21,10 +21,11 @@ from chatls_core.memory.views import MemoryChange
 from chatls_core.memory.worker.applying import Tally, keep, store
 from chatls_core.memory.worker.asking import Reply, ask_any
 from chatls_core.memory.worker.grounding import only_said
+from chatls_core.memory.worker.known import Known
 from chatls_core.memory.worker.locking import only_one
 from chatls_core.memory.worker.parsing import UnreadableReplyError, parse_reply
 from chatls_core.memory.worker.queue import Answer, Batch, PendingQueue
-from chatls_core.memory.worker.request import build, existing_memory
+from chatls_core.memory.worker.request import build
 from chatls_core.memory.worker.review import PendingView, ReviewItem, ReviewStore, Settled, shown
 from chatls_core.memory.worker.segment import Segment
 from chatls_core.memory.worker.state import marked, open_state
@@ -130,6 +131,7 @@ class Learner:
         self._queue = PendingQueue(folder, memory.stores)
         self._state = open_state(memory.stores)
         self._review = ReviewStore(memory.stores)
+        self._known = Known(memory)
         self._guard = threading.Lock()
         self._running = False
         self._last_run = monotonic()
@@ -255,10 +257,10 @@ class Learner:
             return
         segment = batch.segment
         longest = self._settings().max_size
-        known = await _finished(lambda: existing_memory(self._memory, longest))
+        known = await _finished(lambda: self._known.parts(longest))
 
-        def fitted(limit: int) -> str:
-            return known if limit >= longest else existing_memory(self._memory, limit)
+        def fitted(limit: int) -> tuple[str, str]:
+            return known if limit >= longest else self._known.parts(limit)
 
         try:
             reply = await ask_any(

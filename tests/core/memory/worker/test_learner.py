@@ -192,6 +192,25 @@ async def test_instructions_and_known_things_are_cached_and_the_segment_is_not(t
     assert not any("Rust" in part for part in first.system)
 
 
+async def test_what_is_learned_meanwhile_leaves_the_cached_beginning_as_it_was(tmp_path: Path) -> None:
+    rig = Rig(tmp_path)
+    rig.memory.remember("The ledger is kept in Postgres 16", source=Source("user"))
+    rig.offer(*TALK, session="a")
+    await rig.learner.run_once()
+    rig.memory.remember("Deploys happen on Tuesdays", source=Source("user"))
+    rig.clock.advance(minutes=3)
+    rig.offer("other talk", "yes", "more", "fine", session="b")
+    await rig.learner.run_once()
+    rig.memory.remember("The ledger is kept in Postgres 17", source=Source("user"))
+    rig.clock.advance(minutes=3)
+    rig.offer("third talk", "yes", "more", "fine", session="c")
+    await rig.learner.run_once()
+    first, second, third = rig.model.requests
+    assert first.system == second.system and "Tuesdays" in second.messages[0].text
+    assert "other talk" in asked(second) and "Tuesdays" not in asked(second)
+    assert "Postgres 17" in third.system[-1] and "Postgres 16" not in third.system[-1]
+
+
 async def test_models_without_tools_are_held_to_a_schema(tmp_path: Path) -> None:
     answer = {"daily": [], "longterm": [{"category": "gotcha", "content": "Port 8080 is taken by the proxy"}]}
     rig = Rig(tmp_path, lambda _: json.dumps(answer))
