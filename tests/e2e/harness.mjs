@@ -239,6 +239,27 @@ export class Workbench {
     await this.page.keyboard.press('Enter');
   }
 
+  /** The pane of one view of ours. */
+  pane(name) {
+    return this.page.locator('.part.sidebar .pane', { has: this.page.locator(`.pane-header[aria-label^="${name}"]`) });
+  }
+
+  /** A row of a view. */
+  row(name, text) {
+    return this.pane(name).locator('.monaco-list-row', { hasText: text });
+  }
+
+  /** Shows some views and hides others, so that each has room. */
+  async toggle(...names) {
+    for (const name of names) await this.pane(name).locator('.pane-header .title').click();
+  }
+
+  /** Presses an inline action of a row. */
+  async act(name, text, label) {
+    await this.row(name, text).hover();
+    await this.row(name, text).locator(`.actions a[aria-label^="${label}"]`).click();
+  }
+
   async openChat() {
     await this.page.locator('.activitybar .action-item a[aria-label^="ChatLS"]').click();
     await this.box.waitFor({ timeout: 30_000 });

@@ -32,14 +32,10 @@ after(async () => {
   await model?.stop();
 });
 
-/** The pane of one view of ours. */
-const pane = (name) => wb.page.locator('.part.sidebar .pane', { has: wb.page.locator(`.pane-header[aria-label^="${name}"]`) });
-const row = (name, text) => pane(name).locator('.monaco-list-row', { hasText: text });
-
-/** Shows one view and hides another, so that each has room. */
-async function toggle(...names) {
-  for (const name of names) await pane(name).locator('.pane-header .title').click();
-}
+const pane = (name) => wb.pane(name);
+const row = (name, text) => wb.row(name, text);
+const toggle = (...names) => wb.toggle(...names);
+const act = (name, text, label) => wb.act(name, text, label);
 
 /** The webview page in which `selector` matches. */
 const page = (selector) =>
@@ -59,12 +55,6 @@ async function ask(text, reply) {
   await wb.chat.getByText(reply).waitFor();
   await wb.chat.locator('.turn:last-child[data-state="done"]').waitFor();
   return (await model.requests())[seen].json;
-}
-
-/** Presses an inline action of a row. */
-async function act(name, text, label) {
-  await row(name, text).hover();
-  await row(name, text).locator(`.actions a[aria-label^="${label}"]`).click();
 }
 
 test('the Instructions view follows the document in front', async () => {
