@@ -104,6 +104,8 @@ class Connection:
         """End the server and wait until its process is gone."""
         self._stopped = True
         self._ending.set()
+        if not self._settled.is_set():
+            self._task.cancel()  # a server that is slow to start must not be waited for to end it
         await asyncio.shield(asyncio.gather(self._task, return_exceptions=True))
 
     def _hung_up(self) -> None:
@@ -156,10 +158,9 @@ class Connection:
                     up = True
                     await self._serve(client)
                 return
-            except OSError:
-                raise  # there is no such program
-            except Exception:
-                if up or mode == modes[-1] or self._stopped:
+            except Exception as error:
+                no_program = isinstance(error, OSError) and not isinstance(error, TimeoutError)
+                if up or no_program or mode == modes[-1] or self._stopped:
                     raise
                 self._ending.clear()
 

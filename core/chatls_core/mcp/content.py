@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 MAX_DESCRIPTION = 2000
 MAX_SCHEMA_CHARS = 20_000
 MAX_ERROR = 400
+MAX_REPLY = 2_000_000
+"""Characters of one answer that are looked at; more is no answer but a dump, and would only take up memory."""
 
 
 def reply_of(result: CallToolResult) -> ToolReply:
@@ -22,7 +24,9 @@ def reply_of(result: CallToolResult) -> ToolReply:
     parts = [text for block in result.content if (text := _block(block))]
     if not parts and result.structured_content is not None:
         parts = [json.dumps(result.structured_content, ensure_ascii=False, indent=1)]
-    return ToolReply("\n".join(parts), bool(result.is_error))
+    return ToolReply(
+        cut.by_chars("\n".join(parts), MAX_REPLY, "\n[more was sent than can be taken in]"), bool(result.is_error)
+    )
 
 
 def _block(block: Any) -> str:

@@ -16,6 +16,7 @@ from typing import Literal
 from chatls_core.llm.events import ModelError
 from chatls_core.llm.models import Models
 from chatls_core.mcp import McpServers
+from chatls_core.memory.external import Provider
 
 State = Literal["ok", "warning", "error"]
 SERVER_SECONDS = 20.0
@@ -69,8 +70,10 @@ async def diagnose(
     trusted: bool = True,
     warnings: Sequence[str] = (),
     servers: McpServers | None = None,
+    provider: Provider | None = None,
 ) -> DoctorReport:
-    """Look at everything chat depends on. ``servers`` are started where they may run."""
+    """Look at everything chat depends on. ``servers`` are started where they may run; ``provider`` is the external
+    memory service."""
     checks = [Check("ChatLS", "ok", f"{version}, Python {platform.python_version()}, {sys.platform}")]
     checks.append(await asyncio.to_thread(_writable, "Data folder", home, "error"))
     for root in roots:
@@ -88,6 +91,8 @@ async def diagnose(
     )
     if servers is not None:
         checks += await _servers(servers)
+        if provider is not None:
+            checks.append(_memory_service(servers, provider))
     checks += [Check("Setting", "warning", warning) for warning in warnings]
     return DoctorReport(tuple(checks))
 
@@ -124,6 +129,20 @@ async def _servers(servers: McpServers) -> list[Check]:
             tools = f", {len(server.tools)} tools" if server.state == "ready" else ""
             checks.append(Check(name, "ok", f"{server.state}{tools}"))
     return checks
+
+
+def _memory_service(servers: McpServers, provider: Provider) -> Check:
+    name = "Memory service"
+    offered = {tool.name for tool in servers.tools() if tool.server == provider.server}
+    missing = {"memory_recall", "memory_store"} - offered
+    if not servers.enabled:
+        return Check(
+            name, "warning", f"{provider.server} is not started", "Set chatls.mcp.enabled and trust the folder."
+        )
+    if missing:
+        lacks = f"{provider.server} offers no {' and no '.join(sorted(missing))}" if offered else "it is not connected"
+        return Check(name, "warning", lacks, "Correct chatls.memory.provider, or the server's entry.")
+    return Check(name, "ok", f"{provider.server}{', in place of our own recall' if provider.only else ''}")
 
 
 def _writable(name: str, folder: Path, otherwise: State) -> Check:

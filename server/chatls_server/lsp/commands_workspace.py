@@ -18,7 +18,7 @@ from chatls_server.lsp.protocol import commands as args
 from chatls_server.lsp.protocol.base import Nothing
 from chatls_server.lsp.protocol.commands import CommandResult
 from chatls_server.lsp.registry import command
-from chatls_server.lsp.results import to_json
+from chatls_server.lsp.results import model_facts, to_json
 from chatls_server.lsp.watching import announce
 
 if TYPE_CHECKING:
@@ -74,7 +74,11 @@ async def provider_list(server: ChatServer, _: Nothing) -> CommandResult:
     await models.refresh()
     await models.refresh_listings()
     providers = models.list()
-    lines = [f"- {'✓' if p.available else '✗'} **{p.title}** (`{p.name}`) {p.model} — {p.reason}" for p in providers]
+    lines = [
+        f"- {'✓' if p.available else '✗'} **{p.title}** (`{p.name}`) {p.model} — {p.reason}"
+        + (f" — {model_facts(p.models[0].info)}" if p.available and p.models else "")
+        for p in providers
+    ]
     return CommandResult(markdown="\n".join(lines), data={"providers": to_json(providers)})
 
 
@@ -93,7 +97,8 @@ async def provider_switch(server: ChatServer, a: args.ProviderSwitchArgs) -> Com
     else:
         agent.prefer(model.provider, a.model or "")
     await server.run_hooks("on_model")
-    return CommandResult(markdown=f"**{model.provider}** answers with {model.model}.", data=choice)
+    facts = model_facts(model.info)
+    return CommandResult(markdown=f"**{model.provider}** answers with {model.model} ({facts}).", data=choice)
 
 
 @command("chatls.cost.show", args.SessionScopeArgs)
@@ -173,5 +178,6 @@ async def doctor_show(server: ChatServer, _: Nothing) -> CommandResult:
         trusted=server.trusted,
         warnings=[str(w) for w in server.opened.warnings],
         servers=agent.services.mcp,
+        provider=agent.services.external.provider,
     )
     return CommandResult(markdown=report.markdown, data={"healthy": report.healthy, **to_json(report)})

@@ -12,6 +12,7 @@ from pathlib import Path
 from chatls_core.llm.keychain import SystemKeychain
 from chatls_core.llm.models import Models
 from chatls_core.mcp import McpServers
+from chatls_core.memory.external import provider_of
 from chatls_core.turn.doctor import DoctorReport, diagnose
 from chatls_server import __version__
 from chatls_server.lsp.results import to_json
@@ -48,6 +49,7 @@ async def _report(environment: Mapping[str, str]) -> DoctorReport:
             roots=workspace.roots,
             warnings=workspace.warnings,
             servers=servers,
+            provider=provider_of(settings.memory),
         )
     finally:
         await servers.close()

@@ -4,8 +4,20 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
-HEAVY = ("anthropic", "openai", "httpx", "httpx2", "genai_prices", "keyring", "xllamacpp", "numpy", "tree_sitter")
+HEAVY = (
+    "anthropic",
+    "openai",
+    "httpx",
+    "httpx2",
+    "genai_prices",
+    "keyring",
+    "xllamacpp",
+    "numpy",
+    "tree_sitter",
+    "mcp",
+)
 
 
 def loaded_after(code: str) -> set[str]:
@@ -23,3 +35,19 @@ def test_choosing_a_model_loads_no_sdk() -> None:
         "m.select(), m.select('openai')"
     )
     assert loaded_after(code) == set()
+
+
+def test_no_server_no_sdk(tmp_path: Path) -> None:
+    (tmp_path / "mcp_servers.json").write_text('{"mcpServers": [{"name": "x", "command": "x"}]}')
+    code = (
+        "import asyncio, pathlib\n"
+        "from chatls_core.config import Settings\n"
+        "from chatls_core.turn.agent import Agent\n"
+        "async def main():\n"
+        f"    agent = Agent(pathlib.Path({str(tmp_path)!r}), Settings(), {{'HOME': {str(tmp_path)!r}}})\n"
+        "    await agent.services.mcp.ready()\n"
+        "    assert agent.services.mcp.status()[0].name == 'x'\n"
+        "    await agent.close()\n"
+        "asyncio.run(main())"
+    )
+    assert "mcp" not in loaded_after(code)

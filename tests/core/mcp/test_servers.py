@@ -257,3 +257,21 @@ async def test_the_user_chooses_which_tools_are_seen(rig: Rig) -> None:
     await manager.ready()
     assert standing(manager)["few"].tools == ("echo",)
     assert not {"die", "fail"} & set(standing(manager)["fewer"].tools)
+
+
+async def test_a_server_that_is_still_starting_does_not_hold_up_the_end(rig: Rig) -> None:
+    rig.write(rig.entry("mute", env={"MCP_FAKE_SILENT": "1"}, initTimeout=300))
+    manager = rig.manager()
+    await manager.refresh()
+    await until(lambda: bool(standing(manager)))
+    async with asyncio.timeout(20):
+        await manager.close()
+
+
+async def test_an_older_server_that_does_not_know_the_new_greeting(rig: Rig) -> None:
+    entry = rig.entry("old")
+    rig.write({**entry, "args": ["-m", "tests.fakes.old_mcp_server"], "initTimeout": 5})
+    manager = rig.manager()
+    await manager.ready()
+    assert standing(manager)["old"].state == "ready", standing(manager)["old"].error
+    assert (await manager.call("old", "greet", {})).text == "good day"
