@@ -106,6 +106,8 @@ async def test_signing_in_shows_a_code_and_the_editor_keeps_the_key(
         assert shown["data"]["url"] == "https://github.test/login/device"
         assert shown["data"]["expiresInSeconds"] == 900
         assert "AB-12" in shown["markdown"]
+        listing = (await editor.command("chatls.provider.list"))["markdown"]
+        assert "(`copilot`) gpt-6.1-sol — nobody is signed in" in listing
 
         waiting = editor.send_request(
             "workspace/executeCommand",
@@ -116,6 +118,9 @@ async def test_signing_in_shows_a_code_and_the_editor_keeps_the_key(
         assert done["data"] == {"provider": "copilot", "title": "GitHub Copilot", "kept": "editor"}
         assert kept == [{"provider": "copilot", "key": TOKEN}]
         assert (await row(editor))["available"]
+        listing = (await editor.command("chatls.provider.list"))["markdown"]
+        (line,) = (line for line in listing.splitlines() if "`copilot`" in line)
+        assert all(fact in line for fact in ("key from the editor", " tokens", "per million", "tools")), line
         answer = await editor.request("chatls/chat", {"text": "hi", "model": "copilot:gpt-6.1-sol"}, seconds=60)
         assert answer["usage"]["provider"] == "copilot"
         assert models.requests[-1].headers["authorization"] == f"Bearer {TOKEN}"

@@ -7,11 +7,14 @@ from collections.abc import Mapping
 from datetime import date
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic.alias_generators import to_camel
 
 from chatls_server.lsp.protocol.commands import CommandResult
+
+if TYPE_CHECKING:
+    from chatls_core.llm.model import ModelInfo
 
 
 def to_json(value: object) -> Any:
@@ -38,3 +41,17 @@ def to_json(value: object) -> Any:
 def result(view: Any, data: object = None) -> CommandResult:
     """A command's answer from a view with a ``markdown`` rendering."""
     return CommandResult(markdown=view.markdown, data=to_json(view) if data is None else data)
+
+
+def model_facts(info: ModelInfo) -> str:
+    """A model's window, price and abilities in one line; what nobody knows is said to be unknown."""
+    parts = [f"{info.window:,} tokens{'' if info.known else ' assumed'}"]
+    prices = info.prices
+    if prices is None or prices.input is None or prices.output is None:
+        parts.append("price unknown")
+    elif not prices.input and not prices.output:
+        parts.append("free")
+    else:
+        parts.append(f"${prices.input:g} in, ${prices.output:g} out per million")
+    able = {"tools": info.tools, "images": info.images, "reasoning": info.reasoning}
+    return ", ".join([*parts, *(name for name, can in able.items() if can)])

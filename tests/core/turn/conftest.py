@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -54,12 +54,13 @@ async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
     agents: list[Agent] = []
     async with ModelServer() as models:
 
-        def make_agent(**settings: Any) -> Agent:
+        def make_agent(variables: Mapping[str, str] | None = None, **settings: Any) -> Agent:
             environment = {
                 "ANTHROPIC_API_KEY": "test-key",
                 "ANTHROPIC_BASE_URL": models.url,
                 "MAX_RETRIES": "1",
                 "HOME": str(tmp_path),
+                **(variables or {}),
             }
             loaded = load(environment, ("test", {"edits": {"review": "auto"}, **settings}))
             agent = Agent(home, loaded.settings, environment, clock=clock)

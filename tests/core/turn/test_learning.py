@@ -11,6 +11,7 @@ from chatls_core.turn.exchange import ChatRequest
 from tests.core.turn.conftest import Desk
 from tests.fakes.model_server import ErrorReply, Reply
 
+STAND_IN = {"fallback": {"providers": ["openai"]}}
 LEARNED = "## LONGTERM\n- [personal] The user's dog is called Rex\n## EPISODES\n- Walked Rex :: happy :: park"
 
 
@@ -127,3 +128,14 @@ async def test_the_small_model_learns_where_one_is_named(desk: Desk) -> None:
     await agent.learning.worker.run_once(drain=True)
     assert desk.models.requests[-1].json["model"] == "claude-haiku-small"
     await agent.close()
+
+
+async def test_another_provider_learns_where_the_first_fails(desk: Desk) -> None:
+    await talk(desk, "my dog is called Rex", "we walked in the park")
+    await desk.agent.close()
+    agent = desk.make_agent(variables={"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": f"{desk.models.url}/v1"}, **STAND_IN)
+    await agent.ready()
+    desk.models.script(ErrorReply(529, "overloaded"), Reply(text=LEARNED))
+    result = await agent.learning.worker.run_once(drain=True)
+    assert result.notice == "remembered 1 fact, 1 episode"
+    assert [r.dialect for r in desk.models.requests[-2:]] == ["anthropic", "openai"]
