@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 from .conftest import Tree
@@ -160,3 +161,17 @@ def test_watch_globs_cover_every_kind_of_file(tree: Tree) -> None:
     ):
         assert glob.globmatch(path, globs, flags=glob.GLOBSTAR | glob.BRACE | glob.DOTGLOB), path
     assert not glob.globmatch("src/main.py", globs, flags=glob.GLOBSTAR | glob.BRACE | glob.DOTGLOB)
+
+
+def test_the_comparison_names_tests_that_exist() -> None:
+    root = Path(__file__).resolve().parents[3]
+    text = (root / "docs" / "instructions.md").read_text(encoding="utf-8")
+    table = text.partition("## How others do it")[2].partition("### Sources")[0]
+    rows = [line for line in table.splitlines() if line.startswith("| ")][2:]
+    for row in rows:
+        named = re.findall(r"`(test_\w+)(?:::(\w+))?`|`(tests/[\w/.]+)`", row.rsplit("|", 2)[1])
+        assert named, f"no test proves: {row.split('|')[1]}"
+        for module, name, path in named:
+            file = root / path if path else Path(__file__).with_name(f"{module}.py")
+            assert file.is_file(), row
+            assert not name or re.search(rf"\b(def|class) {name}\b", file.read_text(encoding="utf-8")), name
