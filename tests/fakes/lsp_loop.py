@@ -46,6 +46,18 @@ class LoopClient(LspClient):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
+    async def settle(self) -> None:
+        """Wait until the server holds every open buffer as it is now."""
+        for buffer in tuple(self.buffers.values()):
+            version, documents = buffer.version, self.server.documents
+            if await documents.wait_for(buffer.uri, lambda d, v=version: d.version == v, timeout_seconds=5) is None:  # type: ignore[misc]
+                raise AssertionError(f"{buffer.uri} did not reach the server")
+
+    async def until_clean(self, uri: str) -> None:
+        """Wait until the server knows that a document is as it is on disk."""
+        if await self.server.documents.wait_for(uri, lambda d: not d.dirty, timeout_seconds=5) is None:
+            raise AssertionError(f"{uri} stays unsaved")
+
     def send(self, message: Any) -> None:
         """Hand a message to the server, as JSON."""
         asyncio.get_running_loop().call_soon(self.server.protocol.receive, json.loads(json.dumps(message)))

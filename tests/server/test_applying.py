@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import stat
 from collections.abc import AsyncIterator
@@ -66,18 +65,12 @@ async def sent(client: LoopClient) -> list[Any]:
     return [m["params"]["edit"] for m in client.requests_received if m["method"] == "workspace/applyEdit"]
 
 
-async def settle(client: LoopClient) -> None:
-    """Let messages under way arrive."""
-    for _ in range(5):
-        await asyncio.sleep(0)
-
-
 # --- through the editor --------------------------------------------------------------------------------------------
 
 
 async def test_an_open_document_gets_a_minimal_versioned_annotated_edit(editor: LoopClient, root: Path) -> None:
     buffer = editor.open(root / "a.py")
-    await settle(editor)
+    await editor.settle()
     result = await apply(editor, edit(root / "a.py", "one\ntwo\nthree\n", "one\n2\nthree\n"))
     assert result.applied, result
     assert buffer.text == "one\n2\nthree\n"
@@ -132,7 +125,7 @@ async def test_an_editor_without_document_changes_gets_plain_changes(tmp_path: P
 
 async def test_rename_with_an_edit_and_delete(editor: LoopClient, root: Path) -> None:
     editor.open(root / "a.py")
-    await settle(editor)
+    await editor.settle()
     moved = FileChange(uri_of(root / "a.py"), "one\ntwo\nthree\n", "one\n2\nthree\n", uri_of(root / "z.py"))
     result = await apply(editor, moved, FileChange(uri_of(root / "b.py"), "b\n", None))
     assert result.applied, result
@@ -180,7 +173,7 @@ async def test_any_edit_arrives_whole_in_every_position_encoding(
 
         if encoding != "utf-16":
             client.handlers["workspace/applyEdit"] = editor_counts_units
-        await settle(client)
+        await client.settle()
         result = await apply(client, edit(root / "a.py", before, after))
         assert result.applied, result
         assert (await client.server.host.read(buffer.uri)).text == after
@@ -193,7 +186,7 @@ async def test_any_edit_arrives_whole_in_every_position_encoding(
 async def test_anything_but_a_clear_yes_is_a_refusal(editor: LoopClient, root: Path, answer: Any) -> None:
     editor.open(root / "a.py")
     editor.handlers["workspace/applyEdit"] = lambda _params: answer
-    await settle(editor)
+    await editor.settle()
     result = await apply(editor, edit(root / "a.py", "one\ntwo\nthree\n", "x\n"))
     assert not result.applied
     assert not result.stale
@@ -211,7 +204,7 @@ async def test_an_error_as_answer_is_a_refusal(tmp_path: Path, root: Path) -> No
 async def test_a_text_that_changed_before_is_stale_and_comes_with_its_text(editor: LoopClient, root: Path) -> None:
     buffer = editor.open(root / "a.py")
     editor.type(buffer, "zero\n", line=0, character=0)
-    await settle(editor)
+    await editor.settle()
     result = await apply(editor, edit(root / "a.py", "one\ntwo\nthree\n", "x\n"))
     assert result.stale
     assert result.files[0].current == "zero\none\ntwo\nthree\n"
@@ -228,7 +221,7 @@ async def test_typing_between_sending_and_applying_is_stale_and_nothing_typed_is
         return editor.apply_edit(params)
 
     editor.handlers["workspace/applyEdit"] = type_first
-    await settle(editor)
+    await editor.settle()
     result = await apply(editor, edit(root / "a.py", "one\ntwo\nthree\n", "one\n2\nthree\n"))
     assert result.stale
     assert result.files[0].current == buffer.text == "typed\none\ntwo\nthree\n"
@@ -243,7 +236,7 @@ async def test_typing_right_after_the_edit_is_no_failure(editor: LoopClient, roo
         return answer
 
     editor.handlers["workspace/applyEdit"] = type_after
-    await settle(editor)
+    await editor.settle()
     result = await apply(editor, edit(root / "a.py", "one\ntwo\nthree\n", "one\n2\nthree\n"))
     assert result.applied, result
     assert buffer.text == "one\n2\nthree\ntyped\n"
@@ -252,7 +245,7 @@ async def test_typing_right_after_the_edit_is_no_failure(editor: LoopClient, roo
 async def test_a_yes_without_a_change_is_noticed(editor: LoopClient, root: Path) -> None:
     editor.open(root / "a.py")
     editor.handlers["workspace/applyEdit"] = lambda _params: {"applied": True}
-    await settle(editor)
+    await editor.settle()
     result = await apply(editor, edit(root / "a.py", "one\ntwo\nthree\n", "x\n"))
     assert not result.applied
     assert result.reason
@@ -274,7 +267,7 @@ async def test_an_edit_put_in_the_wrong_place_is_noticed_and_taken_back(editor: 
         return editor.apply_edit(params)
 
     editor.handlers["workspace/applyEdit"] = misplace
-    await settle(editor)
+    await editor.settle()
     result = await apply(editor, edit(root / "a.py", "one\ntwo\nthree\n", "1\ntwo\nthree\n"))
     assert not result.applied
     assert buffer.text == "one\ntwo\nthree\n"
@@ -294,7 +287,7 @@ async def test_half_of_a_transaction_is_rolled_back(editor: LoopClient, root: Pa
         return editor.apply_edit(params)
 
     editor.handlers["workspace/applyEdit"] = half
-    await settle(editor)
+    await editor.settle()
     result = await apply(
         editor, edit(root / "a.py", "one\ntwo\nthree\n", "x\n"), FileChange(uri_of(root / "n.py"), None, "n\n")
     )
@@ -315,7 +308,7 @@ async def test_a_failing_later_file_undoes_the_earlier_ones_and_keeps_typing(tmp
             return client.apply_edit(params)
 
         client.handlers["workspace/applyEdit"] = second_fails
-        await settle(client)
+        await client.settle()
         result = await apply(
             client,
             edit(root / "a.py", "one\ntwo\nthree\n", "one\n2\nthree\n"),
@@ -379,7 +372,7 @@ async def test_nothing_is_sent_when_one_file_cannot_be_changed(editor: LoopClien
 
 async def test_an_untitled_document_is_edited_while_it_is_open(editor: LoopClient) -> None:
     buffer = editor.open("untitled:Untitled-1", "hello\n")
-    await settle(editor)
+    await editor.settle()
     result = await apply(editor, FileChange(buffer.uri, "hello\n", "bye\n"))
     assert result.applied, result
     assert buffer.text == "bye\n"
@@ -441,15 +434,12 @@ async def test_on_disk_an_open_document_is_read_as_written_and_unsaved_text_is_n
 ) -> None:
     async with client_with(tmp_path, root, PLAIN) as client:
         buffer: Buffer = client.open(root / "a.py")
-        for _ in range(50):
-            await asyncio.sleep(0.01)
-            if not client.server.host.dirty_documents():
-                break
+        await client.until_clean(buffer.uri)
         result = await apply(client, edit(root / "a.py", "one\ntwo\nthree\n", "x\n"))
         assert result.applied, result
         assert (await client.server.host.read(buffer.uri)).text == "x\n"
         client.type(buffer, "typed ", line=0, character=0)
-        await settle(client)
+        await client.settle()
         now = (await client.server.host.read(buffer.uri)).text
         assert now == "typed one\ntwo\nthree\n"
         result = await apply(client, edit(root / "a.py", now, "y\n"))

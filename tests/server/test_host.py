@@ -152,10 +152,7 @@ async def test_environment_widens_reading_but_not_writing(tmp_path: Path, root: 
 
 async def test_unsaved_text_is_read_and_counted_as_dirty(editor: LoopClient, root: Path) -> None:
     buffer = editor.open(root / "src" / "a.py", language_id="python")
-    for _ in range(100):
-        await asyncio.sleep(0.01)
-        if not editor.server.host.dirty_documents():
-            break
+    await editor.until_clean(buffer.uri)
     assert editor.server.host.dirty_documents() == {}
     editor.type(buffer, "typed ", line=0, character=0)
     await settle()

@@ -150,6 +150,12 @@ class Documents:
             self._tell(document)
         return document
 
+    def found_on_disk(self, document: OpenDocument, text: str | None) -> None:
+        """``text`` is what the disk holds for a document (``None``: nothing); a save in the meantime knows better."""
+        if document.saved is None:
+            document.saved = text
+            self._tell(document)
+
     def did_close(self, params: Any) -> OpenDocument | None:
         """``textDocument/didClose``; gives the document that was open."""
         return self._open.pop(document_key(_text(_mapping(params, "textDocument"), "uri")), None)

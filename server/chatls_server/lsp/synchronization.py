@@ -69,8 +69,7 @@ class Synchronization:
     async def _compare(self, document: OpenDocument, path: Path) -> None:
         opened = document.text
         saved = await asyncio.to_thread(_text_on_disk, path, opened)
-        if document.saved is None:
-            document.saved = saved
+        self._server.documents.found_on_disk(document, saved)
 
     def text_document_content(self, params: Any) -> dict[str, str]:
         """``workspace/textDocumentContent``: the texts of edits under review."""
