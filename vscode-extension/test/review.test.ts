@@ -52,6 +52,14 @@ describe('decisions hunk by hunk', () => {
     expect(decisions.answer()).toEqual(answer);
   });
 
+  it('of the rest keep what was decided before', () => {
+    const decisions = new Decisions(params([...hunks, hunk('3', 30, 31, 'z\n')]));
+    expect(decisions.decideRest(true)).toBe(false);
+    decisions.decide('2', false);
+    expect(decisions.decideRest(true)).toBe(true);
+    expect(decisions.answer()).toEqual({ optionId: 'allow', accepted: ['1', '3'] });
+  });
+
   it('can be changed while others are open', () => {
     const decisions = new Decisions(params(hunks));
     decisions.decide('1', true);

@@ -131,6 +131,8 @@ export class PanelRouter {
     const dialog = controller.approval(callId);
     if (!dialog) return;
     const isEdit = Boolean(dialog.params.edits?.length);
+    // A hunk that was rejected on its own stays rejected: the card's buttons are about the others.
+    if (isEdit && this.input.reviews.decideRest(callId, optionId !== 'deny')) return;
     const { l10n } = vscode;
     const words: Record<string, string> = {
       allow: isEdit ? l10n.t('Accepted') : l10n.t('Allowed once'),

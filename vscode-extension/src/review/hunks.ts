@@ -46,6 +46,13 @@ export class Decisions {
     if (this.hunks.some((hunk) => hunk.id === hunkId)) this.verdicts.set(hunkId, accept);
   }
 
+  /** Decides what was not decided yet; false when nothing was, so that the whole edit is meant. */
+  decideRest(accept: boolean): boolean {
+    if (this.verdicts.size === 0) return false;
+    for (const { id } of this.hunks) if (!this.verdicts.has(id)) this.verdicts.set(id, accept);
+    return true;
+  }
+
   ids(accepted: boolean): string[] {
     return this.hunks.filter((hunk) => this.verdicts.get(hunk.id) === accepted).map((hunk) => hunk.id);
   }

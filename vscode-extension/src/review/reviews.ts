@@ -98,6 +98,14 @@ export class Reviews implements vscode.CodeLensProvider, vscode.Disposable {
     this.conclude(callId, decisions);
   }
 
+  /** Accepts or rejects what is left of an edit; false when none of its hunks was decided on its own. */
+  decideRest(callId: string, accept: boolean): boolean {
+    const decisions = this.open_.get(callId);
+    if (!decisions?.decideRest(accept)) return false;
+    this.conclude(callId, decisions);
+    return true;
+  }
+
   /** Decides every hunk of the file in front that was not decided yet. */
   private decideActive(accept: boolean): void {
     const input = vscode.window.tabGroups.activeTabGroup.activeTab?.input;
