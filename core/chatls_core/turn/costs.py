@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from chatls_core.llm.model import Model
 from chatls_core.prompt.cache_standing import CacheStanding, cache_standing
@@ -12,6 +12,9 @@ from chatls_core.sessions.conversation import Conversation
 from chatls_core.turn.budget import Allowance, allowances
 from chatls_core.turn.services import Services
 from chatls_core.turn.spending import Row, known_usd
+
+if TYPE_CHECKING:
+    from chatls_core.memory.worker import Balance
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,7 @@ class Costs:
     budgets: tuple[Allowance, ...]
     hard_stop: bool
     cache: CacheStanding | None = None
+    learning: Balance | None = None
 
     @property
     def markdown(self) -> str:
@@ -63,6 +67,8 @@ class Costs:
         lines += [f"{each.words[0].upper()}{each.words[1:]} are spent; {beyond}." for each in self.budgets]
         if self.cache is not None:
             lines += ["", self.cache.markdown]
+        if self.learning is not None and self.learning.markdown:
+            lines += ["", self.learning.markdown]
         return "\n".join(lines)
 
 
@@ -73,6 +79,8 @@ def costs(services: Services, conversation: Conversation | None, model: Model | 
     cache = None
     if conversation is not None and model is not None:
         cache = cache_standing(conversation, model, services.settings, services.clock())
+    from chatls_core.memory.worker import balance
+
     lines = _lines(rows)
     return Costs(
         scope="day" if conversation is None else "session",
@@ -83,6 +91,7 @@ def costs(services: Services, conversation: Conversation | None, model: Model | 
         budgets=allowances(services, conversation.id if conversation else None),
         hard_stop=services.settings.budget.hard_stop,
         cache=cache,
+        learning=balance(services.memory),
     )
 
 

@@ -55,6 +55,22 @@ async def test_the_tail_is_queued_when_the_agent_ends_and_learned_by_the_next_on
     assert not queued(desk.home)
 
 
+async def test_the_cost_says_what_learning_brought_and_how_often_it_was_used(desk: Desk) -> None:
+    assert "Learning" not in (await desk.agent.costs()).markdown
+    await talk(desk, "my dog is called Rex", "we walked in the park")
+    await desk.agent.close()
+    agent = desk.make_agent()
+    await agent.ready()
+    desk.models.script(Reply(text=LEARNED))
+    await agent.learning.worker.run_once(drain=True)
+    memory = agent.services.memory
+    memory.evidence([memory.facts().facts[0].id], "Your dog Rex may like a longer walk.")
+    told = (await agent.costs()).markdown
+    assert "Learning so far: 2 items in 1 runs for $" in told and " an item (" in told
+    assert "1 learned facts are held; they were used in answers or confirmed 1 times." in told
+    await agent.close()
+
+
 async def test_a_continued_conversation_is_not_learned_twice(desk: Desk) -> None:
     await talk(desk, "my dog is called Rex", "we walked in the park")
     await desk.agent.close()

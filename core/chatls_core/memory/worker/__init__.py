@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from chatls_core.memory.worker.balance import Balance, balance
 from chatls_core.memory.worker.housekeeping import Housekeeper, Housekept
 from chatls_core.memory.worker.learner import Learner, LearnResult, ModelFactory
 from chatls_core.memory.worker.review import PendingItem, PendingView, Settled
 from chatls_core.memory.worker.segment import Line, Segment
 
 __all__ = [
+    "Balance",
     "Housekeeper",
     "Housekept",
     "LearnResult",
@@ -18,4 +20,5 @@ __all__ = [
     "PendingView",
     "Segment",
     "Settled",
+    "balance",
 ]

@@ -28,7 +28,7 @@ from chatls_core.memory.worker.queue import Answer, Batch, PendingQueue
 from chatls_core.memory.worker.request import build
 from chatls_core.memory.worker.review import PendingView, ReviewItem, ReviewStore, Settled, shown
 from chatls_core.memory.worker.segment import Segment
-from chatls_core.memory.worker.state import marked, open_state
+from chatls_core.memory.worker.state import marked, open_state, with_run
 from chatls_core.store import Clock, StoreReadOnlyError
 
 if TYPE_CHECKING:
@@ -220,9 +220,20 @@ class Learner:
                     run.error, run.outage = f"memory cannot be written ({error})", True
                 finally:
                     self._last_run = self._monotonic()
+                    await _finished(lambda: self._book(run))
                 return self._result(run)
         finally:
             self._running = False
+
+    def _book(self, run: _Run) -> None:
+        """Add what the run brought and cost to the balance; a disk that refuses loses only that."""
+        items = run.tally.kinds.total() + run.tally.waiting
+        if not (items or run.usage.prompt_tokens):
+            return
+        try:
+            self._state.update(lambda s: (with_run(s, items, run.usage), None))
+        except (OSError, StoreReadOnlyError) as error:
+            logger.warning("The balance of learning could not be written: %s", error)
 
     def _has_work(self) -> bool:
         return bool(self._queue.kept_answers()) or bool(self._due())

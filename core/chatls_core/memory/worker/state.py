@@ -6,6 +6,7 @@ from datetime import datetime
 
 from pydantic import Field, TypeAdapter
 
+from chatls_core.llm.events import Usage
 from chatls_core.memory import merges
 from chatls_core.memory.records import EPOCH, LenientRecord, Time
 from chatls_core.memory.stores import Stores
@@ -30,6 +31,18 @@ class DigestMark(LenientRecord):
     tries: int = 0
 
 
+class Spent(LenientRecord):
+    """What all learning brought and cost so far. ``unpriced`` counts runs with a model of unknown price."""
+
+    items: int = 0
+    runs: int = 0
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float = 0.0
+    unpriced: int = 0
+
+
 class LearningState(LenientRecord):
     """``sessions``: how far each conversation was queued. ``housekept``: last run of each duty.
 
@@ -41,6 +54,7 @@ class LearningState(LenientRecord):
     housekept: dict[str, Time] = Field(default_factory=dict)
     digests: dict[str, DigestMark] = Field(default_factory=dict)
     compacted: str = ""
+    spent: Spent = Spent()
 
 
 def _newer(a: Mark, b: Mark) -> Mark:
@@ -58,8 +72,26 @@ def _merge(a: LearningState, b: LearningState) -> LearningState:
             "housekept": merges.times(a.housekept, b.housekept),
             "digests": merges.union(a.digests, b.digests, _more),
             "compacted": max(a.compacted, b.compacted),
+            "spent": a.spent if (a.spent.runs, a.spent.items) >= (b.spent.runs, b.spent.items) else b.spent,
         }
     )
+
+
+def with_run(state: LearningState, items: int, usage: Usage) -> LearningState:
+    """The state after a run that asked a model or brought ``items``."""
+    s = state.spent
+    new = s.model_copy(
+        update={
+            "items": s.items + items,
+            "runs": s.runs + 1,
+            "prompt_tokens": s.prompt_tokens + usage.prompt_tokens,
+            "cached_tokens": s.cached_tokens + usage.cache_read_tokens,
+            "output_tokens": s.output_tokens + usage.output_tokens,
+            "cost_usd": s.cost_usd + (usage.cost_usd or 0.0),
+            "unpriced": s.unpriced + (usage.cost_usd is None),
+        }
+    )
+    return state.model_copy(update={"spent": new})
 
 
 def open_state(stores: Stores) -> JsonStore[LearningState]:
