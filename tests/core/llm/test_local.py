@@ -212,3 +212,20 @@ async def test_a_real_model_answers(home_with_model: Path) -> None:
     text = "".join([e.text async for e in model.stream(request) if hasattr(e, "text")])
     await models.aclose()
     assert "Paris" in text
+
+
+@pytest.mark.real_model
+@pytest.mark.timeout(180)
+async def test_a_real_ollama_answers(tmp_path: Path) -> None:
+    environment = {"HOME": str(tmp_path)}
+    if address := os.environ.get("OLLAMA_HOST"):
+        environment["OLLAMA_HOST"] = address
+    models = Models(Settings(), environment)
+    await models.refresh()
+    row = next(row for row in models.list() if row.name == "ollama")
+    if not row.available or not row.model:
+        pytest.skip("no Ollama with a model runs here")
+    request = ask("What is the capital of France? Answer with one word.", max_output_tokens=400)
+    text = "".join([e.text async for e in models.select("ollama").stream(request) if hasattr(e, "text")])
+    await models.aclose()
+    assert "Paris" in text
