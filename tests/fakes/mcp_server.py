@@ -1,10 +1,10 @@
 """A real MCP server for tests, on stdio or loopback HTTP, that keeps a record of what it was asked.
 
-    python -m tests.fakes.mcp_server --record calls.jsonl [--http] [--only TOOL …]
+    python -m tests.fakes.mcp_server --record calls.jsonl [--http]
 
 Over HTTP it prints its address on the first line of standard output. ``MCP_FAKE_*`` variables shape it, so that a
 configuration file can: ``TOOLS`` (names, comma-separated), ``SILENT`` (never answers), ``STUBBORN`` (does not
-end with its input, nor politely), ``TOKEN``.
+end with its input, nor politely), ``SSE`` (the older web transport), ``TOKEN``.
 """
 
 from __future__ import annotations
@@ -89,7 +89,8 @@ async def serve_http(server: MCPServer, token: str) -> None:
     import uvicorn
     from starlette.responses import PlainTextResponse
 
-    inner = server.streamable_http_app()
+    older = bool(os.environ.get("MCP_FAKE_SSE"))
+    inner = server.sse_app() if older else server.streamable_http_app()
 
     async def guarded(scope: Any, receive: Any, send: Any) -> None:
         headers = dict(scope.get("headers", ()))
@@ -101,7 +102,7 @@ async def serve_http(server: MCPServer, token: str) -> None:
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
     listener.listen()
-    print(f"http://127.0.0.1:{listener.getsockname()[1]}/mcp", flush=True)
+    print(f"http://127.0.0.1:{listener.getsockname()[1]}/{'sse' if older else 'mcp'}", flush=True)
     await uvicorn.Server(uvicorn.Config(guarded, log_level="error")).serve(sockets=[listener])
 
 

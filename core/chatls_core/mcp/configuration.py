@@ -45,6 +45,7 @@ class Configuration:
         self._seen: tuple[Signature | None, ...] | None = None
         self._allow_http = False
         self._known = Configured({})
+        self._readable: dict[Path, list[Entry]] = {}
 
     def read(self, *, allow_http: bool) -> Configured:
         """What is configured now; the same object while no file changed."""
@@ -65,6 +66,7 @@ class Configuration:
         problems: list[str] = []
         for path, signature in zip(self._files, self._seen or (), strict=False):
             if signature is None:
+                self._readable.pop(path, None)
                 continue
             for entry in self._entries(path, problems):
                 own = path == self._home_file
@@ -94,7 +96,7 @@ class Configuration:
             tree = from_json(data)
         except (OSError, ValueError) as error:
             problems.append(f"{path} cannot be used: {error}.")
-            return []
+            return self._readable.get(path, [])  # a file in the middle of being written ends no server
         found = tree.get("mcpServers", tree.get("servers")) if isinstance(tree, dict) else None
         if isinstance(found, dict):
             rows = [{"name": name, **row} for name, row in found.items() if isinstance(row, dict)]
@@ -108,4 +110,5 @@ class Configuration:
                 # Values are not repeated: they may be secrets.
                 fields = ", ".join(sorted({str(e["loc"][0]) if e["loc"] else "entry" for e in error.errors()}))
                 problems.append(f"{path}: {row.get('name') or 'a server'} cannot be used; look at: {fields}.")
+        self._readable[path] = entries
         return entries

@@ -89,7 +89,8 @@ class Connection:
         from mcp.types import CONNECTION_CLOSED, REQUEST_TIMEOUT
 
         try:
-            return reply_of(asked.result())
+            reply = reply_of(asked.result())
+            return ToolReply(self.config.without_secrets(reply.text), reply.is_error)
         except MCPError as error:
             code: Literal["timeout", "lost", "refused"] = {REQUEST_TIMEOUT: "timeout", CONNECTION_CLOSED: "lost"}.get(  # type: ignore[assignment]
                 error.error.code, "refused"
@@ -115,6 +116,7 @@ class Connection:
         self._ending.set()
 
     def _become(self, state: State, error: str = "") -> None:
+        error = self.config.without_secrets(error)
         self.state, self.error = state, error
         if error:
             log.warning("MCP server %s: %s", self.config.name, error)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from chatls_core import config
 from chatls_core.mcp.configuration import FILE_NAME, Configuration, Configured
 from chatls_core.mcp.connection import Connection
 from chatls_core.mcp.model import McpError, RemoteTool, ServerConfig, ServerStatus, ToolReply
+from chatls_core.text.redaction import redact
 
 log = logging.getLogger(__name__)
 
@@ -50,6 +51,7 @@ class McpServers:
         self._connections: dict[str, Connection] = {}
         self._ended_at: dict[str, float] = {}
         self._held: set[str] = set()
+        self._ends: set[asyncio.Task[None]] = set()
         self._told: dict[str, str] = {}
         self._guard = asyncio.Lock()
         self._closed = False
@@ -79,7 +81,7 @@ class McpServers:
             self._configured = await asyncio.to_thread(self._read)
             wanted = {n: c for n, c in self._configured.servers.items() if self.enabled and c.enabled}
             gone = [n for n, c in self._connections.items() if n not in wanted or c.config != wanted[n]]
-            await self._end(gone)
+            self._end(gone)
             for name, server in wanted.items():
                 known = self._connections.get(name)
                 if name not in self._held and (known is None or self._due(name, known)):
@@ -104,11 +106,17 @@ class McpServers:
             server, self._environment, dynamic=self._settings().dynamic_tools, on_change=self._changed
         )
 
-    async def _end(self, names: Sequence[str]) -> None:
-        ended = [self._connections.pop(name) for name in names if name in self._connections]
-        await asyncio.gather(*(connection.stop() for connection in ended))
-        if ended:
+    def _end(self, names: Sequence[str]) -> list[asyncio.Task[None]]:
+        """Forget servers and end them in the background: one that will not go takes seconds. Gives the work."""
+        tasks = []
+        for connection in [self._connections.pop(name) for name in names if name in self._connections]:
+            task = asyncio.create_task(connection.stop(), name=f"mcp {connection.config.name} ends")
+            self._ends.add(task)
+            task.add_done_callback(self._ends.discard)
+            tasks.append(task)
+        if tasks:
             self._changed()
+        return tasks
 
     def _changed(self) -> None:
         for name, connection in self._connections.items():
@@ -179,7 +187,8 @@ class McpServers:
             state, error = "disabled", ""
         else:
             state, error = "stopped", ""
-        where = " ".join((server.command, *server.args)) if server.transport == "stdio" else server.url
+        # Arguments and queries may hold secrets.
+        where = server.command if server.transport == "stdio" else server.url.partition("?")[0].rpartition("@")[2]
         tools = tuple(t.name for t in connection.tools) if connection is not None else ()
         return ServerStatus(
             server.name, state, server.transport, tools, error, server.description, where, str(server.origin)
@@ -188,15 +197,16 @@ class McpServers:
     def complaints(self, name: str) -> tuple[str, ...]:
         """The last lines a server wrote to standard error."""
         connection = self._connections.get(name)
-        return connection.complaints.lines if connection is not None else ()
+        if connection is None:
+            return ()
+        return tuple(redact(connection.config.without_secrets(line)) for line in connection.complaints.lines)
 
     async def restart(self, name: str = "") -> None:
         """End a server, or all, and start again what the files say now. Raises :class:`KeyError` for no such server."""
         await self.refresh()
         self._known(name)
         self._held -= {name} if name else set(self._held)
-        async with self._guard:
-            await self._end([name] if name else list(self._connections))
+        await _done(self._end([name] if name else list(self._connections)))
         await self.ready(seconds=max((c.start_seconds for c in self._configured.servers.values()), default=0))
 
     async def stop(self, name: str) -> None:
@@ -204,8 +214,7 @@ class McpServers:
         await self.refresh()
         self._known(name)
         self._held.add(name)
-        async with self._guard:
-            await self._end([name])
+        await _done(self._end([name]))
 
     def _known(self, name: str) -> None:
         if name and name not in self._configured.servers:
@@ -216,4 +225,9 @@ class McpServers:
         self._closed = True
         self.on_change.clear()
         async with self._guard:
-            await self._end(list(self._connections))
+            self._end(list(self._connections))
+        await _done(self._ends)
+
+
+async def _done(tasks: Iterable[asyncio.Task[None]]) -> None:
+    await asyncio.gather(*tasks, return_exceptions=True)

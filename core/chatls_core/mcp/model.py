@@ -7,9 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from chatls_core.text.redaction import MASK, is_secret_name
+
 Transport = Literal["stdio", "http", "sse"]
 State = Literal["starting", "ready", "failed", "stopped", "disabled"]
 
+MIN_SECRET = 6
 REQUEST_SECONDS = 60.0
 START_SECONDS = 10.0
 
@@ -49,6 +52,14 @@ class ServerConfig:
     hidden_tools: frozenset[str] = frozenset()
     origin: Path = Path()
     problem: str = ""
+
+    def without_secrets(self, text: str) -> str:
+        """``text`` without what the user entrusted to the server, should the server repeat it."""
+        named = [*self.env.items(), *self.headers.items()]
+        values = {v.removeprefix("Bearer ") for n, v in named if is_secret_name(n) and len(v) >= MIN_SECRET}
+        for value in sorted(values, key=len, reverse=True):
+            text = text.replace(value, MASK)
+        return text
 
     def offers(self, tool: str) -> bool:
         """Whether the user lets this tool through (``enabledTools``, ``disabledTools``)."""

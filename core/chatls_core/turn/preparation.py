@@ -69,12 +69,19 @@ class Preparation:
 
     async def refresh(self) -> None:
         """Take in what another program added to the session, and look at the instruction files."""
-        changes, _ = await asyncio.gather(asyncio.to_thread(self._refresh), self._services.mcp.ready())
-        for server in self._services.mcp.news():
-            self._emit(Notice("warning", f"MCP server {server.name} is not available: {server.error}."))
+        changes, _ = await asyncio.gather(asyncio.to_thread(self._refresh), self._servers())
         self._unannounced = bool(changes)
         if changes:
             self._services.instructions_changed(changes)
+
+    async def _servers(self) -> None:
+        """Wait a while for MCP servers that are starting; one that failed is told once and costs nothing else."""
+        try:
+            await self._services.mcp.ready()
+        except Exception:
+            log.exception("MCP servers could not be looked at")
+        for server in self._services.mcp.news():
+            self._emit(Notice("warning", f"MCP server {server.name} is not available: {server.error}."))
 
     async def reinforce(self, answer: str) -> None:
         """Facts that were brought in and used by the answer count as used (spec/memory.md §8.8)."""

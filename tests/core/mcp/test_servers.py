@@ -50,6 +50,15 @@ async def test_a_server_over_http_with_a_token(rig: Rig) -> None:
         assert "sesame" not in repr(manager.status())
 
 
+async def test_a_server_over_the_older_web_transport(rig: Rig) -> None:
+    async with http_server(rig.record("old"), MCP_FAKE_SSE="1") as url:
+        rig.write({"name": "old", "transport": "sse", "url": url})
+        manager = rig.manager()
+        await manager.ready()
+        assert standing(manager)["old"].state == "ready", standing(manager)["old"].error
+        assert (await manager.call("old", "echo", {"text": "hi"})).text == "echo: hi"
+
+
 async def test_one_failing_server_is_shown_and_the_others_work(rig: Rig) -> None:
     rig.write(
         rig.entry("good"),
@@ -95,7 +104,7 @@ async def test_an_object_of_servers_by_name_is_read_as_well(rig: Rig) -> None:
 
 async def test_a_server_gets_no_secret_that_is_not_meant_for_it(rig: Rig) -> None:
     rig.environment |= {"SERVICE_TOKEN": "t-123", "EDITOR": "vi"}
-    rig.write(rig.entry("fake", env={"MINE": "${SERVICE_TOKEN}"}))
+    rig.write(rig.entry("fake", env={"MINE": "${SERVICE_TOKEN}", "API_TOKEN": "plain-words-1"}))
     manager = rig.manager()
     await manager.ready()
 
@@ -105,6 +114,7 @@ async def test_a_server_gets_no_secret_that_is_not_meant_for_it(rig: Rig) -> Non
     assert await value("OPENAI_API_KEY") == "(not set)"
     assert await value("SERVICE_TOKEN") == "(not set)"
     assert await value("MINE") == "t-123"
+    assert await value("API_TOKEN") == "[REDACTED]", "what it was entrusted with does not come back to the model"
     assert await value("EDITOR") == "vi"
 
 
@@ -216,7 +226,12 @@ async def test_a_changed_file_is_followed(rig: Rig) -> None:
     rig.write(rig.entry("two"))
     await manager.ready()
     assert set(standing(manager)) == {"two"}
-    assert not alive(first["pid"])
+    await until(lambda: not alive(first["pid"]))
+    second = calls(rig.record("two"), "start")
+    (rig.home / "mcp_servers.json").write_text('{"mcpServers": [{"na')
+    await manager.ready()
+    assert standing(manager)["two"].state == "ready", "a file in the middle of being written ends nothing"
+    assert calls(rig.record("two"), "start") == second
 
 
 async def test_stop_holds_until_restart(rig: Rig) -> None:
