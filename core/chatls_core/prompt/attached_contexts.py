@@ -17,6 +17,9 @@ from chatls_core.sessions.conversation import Conversation
 from chatls_core.text.fence import fence
 
 STATE_KEY = "contexts"
+KNOWLEDGE_KEY = "knowledge_offered"
+"""In ``Conversation.state``: whether the ``knowledge`` tool is there, so that contexts may fold."""
+
 REBUILD_KEY = "rebuild"
 """In ``Conversation.state``: the user changed what stands in the system text; the next turn builds it afresh."""
 
@@ -63,19 +66,23 @@ def prefix_budget(window: int, ratio: float) -> int:
     return max(PREFIX_FLOOR_CHARS, int(window * PREFIX_SHARE * ratio) - PREFIX_RESERVE_CHARS)
 
 
-def rendered(contexts: Sequence[Context], budget_chars: int) -> tuple[RenderedContext, ...]:
+def rendered(contexts: Sequence[Context], budget_chars: int, *, calls: bool = True) -> tuple[RenderedContext, ...]:
     """Contexts in order within ``budget_chars``; the largest fold into cards first, however many it takes.
 
-    The cards themselves always stand, so a budget below their size is exceeded by them.
+    The cards themselves always stand, so a budget below their size is exceeded by them. Without ``calls`` there is no
+    tool that reads a context, so none is named.
     """
     found = [
-        RenderedContext(c.name, Section(f"context {c.name}", text(c), recovery=recovery_call(c.name))) for c in contexts
+        RenderedContext(
+            c.name, Section(f"context {c.name}", text(c, calls), recovery=recovery_call(c.name) if calls else "")
+        )
+        for c in contexts
     ]
     total = sum(len(r.section.text) for r in found)
     for index in sorted(range(len(found)), key=lambda i: -len(found[i].section.text)):
         if total <= budget_chars:
             break
-        short = card(contexts[index], "It is too large to stand here whole.")
+        short = card(contexts[index], "It is too large to stand here whole.", calls)
         if len(short) < len(found[index].section.text):
             total += len(short) - len(found[index].section.text)
             section = replace(found[index].section, text=short)
@@ -83,7 +90,7 @@ def rendered(contexts: Sequence[Context], budget_chars: int) -> tuple[RenderedCo
     return tuple(found)
 
 
-def text(context: Context) -> str:
+def text(context: Context, calls: bool = True) -> str:
     """A context as its mode shows it."""
     if context.mode == "full":
         return "\n\n".join([_header(context), *_files(context, context.files)])
@@ -91,19 +98,22 @@ def text(context: Context) -> str:
         parts = chunks(context.files)
         if len(parts) <= 1:
             return "\n\n".join([_header(context), *_files(context, context.files)])
-        rest = card(context, f"This is part 1 of {len(parts)}; the other files are read with the call below.")
+        how = "the other files are read with the call below" if calls else "the other files are not shown"
+        rest = card(context, f"This is part 1 of {len(parts)}; {how}.", calls)
         return "\n\n".join([rest, *_files(context, parts[0])])
-    return card(context, "Its files are not shown here.")
+    return card(context, "Its files are not shown here.", calls)
 
 
-def card(context: Context, why: str) -> str:
+def card(context: Context, why: str, calls: bool = True) -> str:
     """A context's files by name and size, with the calls that read and search them."""
     files = shown_paths(context)
     rows = [f"- {name} ({file.size:,} bytes)" for name, file in list(files.items())[:MAX_ENTRIES]]
     if len(files) > MAX_ENTRIES:
-        rows.append(f"- and {len(files) - MAX_ENTRIES} more: {recovery_call(context.name, 'toc')}")
-    calls = f"Read one: {recovery_call(context.name)}. Search all: {recovery_call(context.name, 'search')}."
-    return "\n".join([f"{_header(context)}. {why}", *rows, calls])
+        toc = f": {recovery_call(context.name, 'toc')}" if calls else ""
+        rows.append(f"- and {len(files) - MAX_ENTRIES} more{toc}")
+    if calls:
+        rows.append(f"Read one: {recovery_call(context.name)}. Search all: {recovery_call(context.name, 'search')}.")
+    return "\n".join([f"{_header(context)}. {why}", *rows])
 
 
 def _header(context: Context) -> str:

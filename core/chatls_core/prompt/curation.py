@@ -9,7 +9,14 @@ from pathlib import Path
 from chatls_core.contexts import Context, ContextError, ContextStore
 from chatls_core.llm.model import Model
 from chatls_core.mcp import McpServers
-from chatls_core.prompt.attached_contexts import RenderedContext, attachments, detach, prefix_budget, rendered
+from chatls_core.prompt.attached_contexts import (
+    KNOWLEDGE_KEY,
+    RenderedContext,
+    attachments,
+    detach,
+    prefix_budget,
+    rendered,
+)
 from chatls_core.prompt.compaction import ARCHIVED_KEY
 from chatls_core.prompt.compaction_archive import Archive
 from chatls_core.prompt.compaction_tool import RecallArchive
@@ -29,6 +36,8 @@ from chatls_core.tools.paths import walk
 log = logging.getLogger(__name__)
 
 RATIO_KEY = "prefix_ratio"
+WHOLE_SHARE = 0.9
+"""Of the window, for a system text of which nothing can be read back: beyond it no request would be taken."""
 
 
 class Curation:
@@ -50,7 +59,7 @@ class Curation:
         chosen = [tool for name in tools.names() if (tool := tools.get(name)) is not None]
         if mode != "chat" or conversation.state.get(ARCHIVED_KEY):
             chosen.append(RecallArchive(self.archive))
-        if attached := attachments(conversation):
+        if (attached := attachments(conversation)) and conversation.state.get(KNOWLEDGE_KEY, True):
             chosen.append(Knowledge(self.contexts, [a.name for a in attached]))
         remote = frozen(conversation)
         if conversation.state.get(PULL_KEY) or (mode == "chat" and conversation.state.get(MCP_PULL_KEY)):
@@ -74,9 +83,11 @@ class Curation:
 
     def rendered(self, conversation: Conversation, model: Model, other_chars: int) -> tuple[RenderedContext, ...]:
         """The attached contexts as sections, folded where they and ``other_chars`` of other sections outgrow the prefix
-        budget."""
-        budget = prefix_budget(model.info.window, self.frozen_ratio(conversation, model))
-        return rendered(self.attached(conversation), budget - other_chars)
+        budget; where no tool reads them, only where they outgrow the window."""
+        ratio = self.frozen_ratio(conversation, model)
+        calls = bool(conversation.state.get(KNOWLEDGE_KEY, True))
+        budget = prefix_budget(model.info.window, ratio) if calls else int(model.info.window * WHOLE_SHARE * ratio)
+        return rendered(self.attached(conversation), budget - other_chars, calls=calls)
 
     def frozen_ratio(self, conversation: Conversation, model: Model) -> float:
         """Characters per token as at the conversation's first use of ``model``: a moving one would fold and unfold

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,29 +72,39 @@ def command_word(skill: Skill) -> str:
 
 
 def told(
-    skills: Sequence[Skill], conversation: Conversation, mode: Mode, *, recoverable: bool, budget: int = BUDGET_CHARS
+    skills: Sequence[Skill],
+    conversation: Conversation,
+    mode: Mode,
+    *,
+    recoverable: bool,
+    readable: bool | None = None,
+    budget: int = BUDGET_CHARS,
 ) -> tuple[ToldSkill, ...]:
-    """How ``skills`` ride in this turn. With ``recoverable`` False nothing is withheld and nothing is remembered."""
-    left = budget
+    """How ``skills`` ride in this turn, ``budget`` characters of bodies at most (0: no limit).
+
+    ``recoverable`` says that ``context_pull`` is offered, ``readable`` that files of the workspace can be read outside
+    chat (``None``: where ``recoverable`` is). A skill that neither brings back is never withheld, and nothing is
+    remembered of it.
+    """
+    if readable is None:
+        readable = recoverable
+    left = budget or sys.maxsize
     found = []
     for skill in skills:
+        can_return = readable if mode != "chat" and skill.in_workspace else recoverable
         heading = f"Skill “{skill.name}”" + (f": {skill.description}" if skill.description else "")
         key = f"skill:{skill.name.lower()}"
         call = recovery_call(skill, mode)
-        if (
-            recoverable
-            and conversation.carried.get(key) == skill.digest
-            and _present(skill.body, conversation.messages)
-        ):
+        if can_return and conversation.carried.get(key) == skill.digest and _present(skill.body, conversation.messages):
             note = f"Its text stands earlier in this conversation, is unchanged and still binds. Again in full: {call}"
             found.append(ToldSkill(skill, f"{heading}\n{note}", False))
             continue
-        if recoverable and len(skill.body) > left:
+        if can_return and len(skill.body) > left:
             note = f"Its text is left out for space. Before you work on what it is about, read it: {call}"
             found.append(ToldSkill(skill, f"{heading}\n{note}", False))
             continue
         left -= len(skill.body)
-        if recoverable:
+        if can_return:
             conversation.carried[key] = skill.digest
         found.append(ToldSkill(skill, f"{heading}\nSource: {skill.path}\n\n{skill.body}", True))
     return tuple(found)

@@ -60,11 +60,13 @@ def mode_section(mode: Mode) -> Section:
     return Section("mode", f"{IDENTITY}\n\n{MODES[mode]}\n\n{GROUND_RULES}")
 
 
-def memory_section(card: str, digest: str) -> Section | None:
-    """The frozen memory card and index, with the call that recalls more."""
+def memory_section(card: str, digest: str, *, recall: bool = True) -> Section | None:
+    """The frozen memory card and index, with the call that recalls more where there is one (``recall``)."""
     parts = [part.strip() for part in (card, digest) if part.strip()]
     if not parts:
         return None
+    if not recall:
+        return Section("memory", "\n\n".join(parts))
     hint = (
         'Only an index is shown here. Recall with the memory tool: {"command": "recall", "query": "…"}. Store what the '
         'user wants kept with {"command": "remember", "content": "…"}; never claim a memory you did not store.'

@@ -47,7 +47,7 @@ async def fit(
     ``overflows`` counts the model's refusals for size: each halves the budget and compacts in any case.
     ``coming_chars`` is what will still be appended. A conversation that cannot be compacted is left as it is.
     """
-    if is_small(model) or not conversation.messages:
+    if is_small(model) or not conversation.messages or not services.settings.prompt.archive:
         return False
     ratio = services.curation.ratio.ratio(model.provider, model.model)
     definitions = tools.definitions() if model.info.tools else ()
@@ -89,6 +89,8 @@ async def on_request(
 
     Raises :class:`CompactionError` with a sentence for the user, or :class:`OSError`.
     """
+    if not services.settings.prompt.archive:
+        raise CompactionError("The archive is switched off (chatls.prompt.archive), so nothing may be cut.")
     ratio = services.curation.ratio.ratio(model.provider, model.model)
     return await compactor(services, conversation, is_free).run(
         conversation,

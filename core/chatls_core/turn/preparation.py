@@ -13,10 +13,11 @@ from chatls_core.host import Host
 from chatls_core.instructions import InstructionChanges
 from chatls_core.llm.model import Model
 from chatls_core.prompt import personas
-from chatls_core.prompt.attached_contexts import REBUILD_KEY
+from chatls_core.prompt.attached_contexts import KNOWLEDGE_KEY, REBUILD_KEY
 from chatls_core.prompt.attachments import MAX_TOTAL_CHARS, Attached, attach, label
 from chatls_core.prompt.mcp_catalogue import MCP_PULL_KEY, freeze, frozen, offered
 from chatls_core.prompt.mcp_catalogue import catalogue as mcp_catalogue
+from chatls_core.prompt.recovery import Recovery
 from chatls_core.prompt.skills import Skill
 from chatls_core.prompt.skills_matching import PULL_KEY, catalogue, matching, pinned, pinned_sections, told
 from chatls_core.prompt.system import (
@@ -63,6 +64,7 @@ class Preparation:
         self._emit = emit
         self._small = False
         self._unannounced = False
+        self._ways = Recovery(False, False, False, False)
         self._seen_paths = 0
         self._shown: tuple[str, ...] = ()
         self._problems: list[str] = []
@@ -99,7 +101,8 @@ class Preparation:
     async def system(self, model: Model) -> None:
         """Build the system text when a natural rebuild is due; else it stays as it was frozen."""
         self._small = is_small(model)
-        key = f"{self._request.mode}{':small' if self._small else ''}"
+        self._ways = Recovery.of(self._services.settings, self._request.mode, tools=model.info.tools)
+        key = f"{self._request.mode}{':small' if self._small else self._ways.key}"
         servers = self._services.mcp
         rebuild = self._conversation.state.pop(REBUILD_KEY, False)
         if rebuild or (not self._small and frozen(self._conversation) != offered(self._conversation, servers)):
@@ -119,11 +122,13 @@ class Preparation:
         items = services.instructions.stable()
         sections: list[Section | None] = [mode_section(self._request.mode), *self._personas()]
         if self._memory_on():
-            sections.append(memory_section(services.memory.card(), services.memory.index_digest()))
+            index = services.memory.index_digest() if self._ways.memory else ""
+            sections.append(memory_section(services.memory.card(), index, recall=self._ways.memory))
         instructions = Section("instructions", render_stable(items))
         skills = [*self._skill_sections(model), *self._mcp_section(model)]
         taken = sum(len(s.text) for s in (*sections, *skills, instructions) if s is not None)
         contexts = services.curation.rendered(self._conversation, model, taken)
+        self._conversation.state[KNOWLEDGE_KEY] = self._ways.knowledge
         sections += [context.section for context in contexts]
         self._conversation.state["folded"] = [context.name for context in contexts if context.folded]
         sections += [*skills, instructions]
@@ -153,8 +158,8 @@ class Preparation:
         """Pinned skills and the list of the others; with skills there, the call that reads them is offered."""
         skills = self._all_skills()
         names = self._standing_skills()
-        self._conversation.state[PULL_KEY] = bool(skills) and model.info.tools
-        listed = catalogue(skills, names) if model.info.tools else None
+        self._conversation.state[PULL_KEY] = bool(skills) and self._ways.pull
+        listed = catalogue(skills, names) if self._ways.pull else None
         return [*pinned_sections(skills, names, self._request.mode), *([listed] if listed else [])]
 
     def _mcp_section(self, model: Model) -> list[Section]:
@@ -176,8 +181,11 @@ class Preparation:
         active = self._active()
         paths = [*touched, *([active] if active else [])]
         found = matching(self._all_skills(), self._request.text, paths, self._standing_skills())
-        recoverable = bool(self._conversation.state.get(PULL_KEY))
-        for one in told(found, self._conversation, self._request.mode, recoverable=recoverable):
+        pull = bool(self._conversation.state.get(PULL_KEY))
+        budget = self._services.settings.prompt.skill_budget
+        left = personas.allows(self._conversation)
+        ways = {"recoverable": pull, "readable": self._ways.read and (left is None or "read_file" in left)}
+        for one in told(found, self._conversation, self._request.mode, budget=budget, **ways):
             context.blocks.append(one.text)
             context.skills.append(ContextItem(one.skill.digest, one.skill.name, one.skill.path.as_uri()))
 
@@ -267,7 +275,7 @@ class Preparation:
         if not self._memory_on() or (provider is not None and provider.only):
             return
         roots = tuple(self._host.roots)
-        if memory.mode == "full":
+        if memory.mode == "full" or not self._ways.memory:
             full = self._services.memory.recall(
                 self._question(), project=roots[0] if roots else None, budget=memory.retrieval_budget
             )
