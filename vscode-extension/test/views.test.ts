@@ -137,6 +137,14 @@ describe('the Memory view', () => {
     expect([scoreBar(0, 2), scoreBar(0.01, 2), scoreBar(2, 2), scoreBar(9, 2), scoreBar(0, 0)]).toEqual(['▱▱▱▱▱', '▰▱▱▱▱', '▰▰▰▰▰', '▰▰▰▰▰', '▱▱▱▱▱']);
   });
 
+  it('marks what is private in the profile', () => {
+    const [profile] = memoryRows({ ...nothing, profile: [{ key: 'salary', value: '1', source: 'user', sensitive: true }, { key: 'name', value: 'Ana', stale: true }] });
+    expect(profile!.children!.map(({ description, actions, icon }) => [description, actions, icon])).toEqual([
+      ['1 · sensitive', 'profile.sensitive', 'lock'],
+      ['Ana · perhaps outdated', 'profile.open', undefined],
+    ]);
+  });
+
   it('forgets a list of the profile entry by entry', () => {
     expect(idsOf({ kind: 'profile', id: 'profile:languages', text: 'Go, Rust' })).toEqual(['profile:languages', 'profile:languages:Go', 'profile:languages:Rust']);
     expect(idsOf({ kind: 'fact', id: 'f', text: 'a, b' })).toEqual(['f']);

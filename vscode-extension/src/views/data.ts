@@ -59,6 +59,7 @@ export interface ProfileField {
   value: string;
   source?: string;
   stale?: boolean;
+  sensitive?: boolean;
 }
 
 export interface Topic {

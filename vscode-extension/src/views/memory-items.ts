@@ -22,8 +22,8 @@ export function registerMemoryItems(run: RunCommand, results: Results, openMessa
     action('chatls.ui.memory.item.edit', (target) => edit(run, target)),
     action('chatls.ui.memory.item.pin', async ({ id }) => void (await run('chatls.memory.pin', { id, pinned: true }))),
     action('chatls.ui.memory.item.unpin', async ({ id }) => void (await run('chatls.memory.pin', { id, pinned: false }))),
-    action('chatls.ui.memory.item.sensitive', async ({ id }) => void (await run('chatls.memory.sensitive', { id, sensitive: true }))),
-    action('chatls.ui.memory.item.notSensitive', async ({ id }) => void (await run('chatls.memory.sensitive', { id, sensitive: false }))),
+    action('chatls.ui.memory.item.sensitive', (target) => mark(run, target, true)),
+    action('chatls.ui.memory.item.notSensitive', (target) => mark(run, target, false)),
     action('chatls.ui.memory.item.forget', (target) => forget(run, target)),
     action('chatls.ui.memory.item.why', (target) => openSource(run, results, target, openMessage)),
     action('chatls.ui.memory.item.details', (target) => showWhy(run, results, target)),
@@ -42,6 +42,12 @@ async function openSource(run: RunCommand, results: Results, target: MemoryTarge
     // The conversation was deleted; what is remembered of it outlives it.
   }
   await showWhy(run, results, target);
+}
+
+async function mark(run: RunCommand, { kind, id }: MemoryTarget, sensitive: boolean): Promise<void> {
+  const key = id.slice('profile:'.length);
+  if (kind === 'profile') await run('chatls.memory.profile', { set: { [sensitive ? 'sensitive_mark' : 'sensitive_unmark']: key } });
+  else await run('chatls.memory.sensitive', { id, sensitive });
 }
 
 async function edit(run: RunCommand, target: MemoryTarget): Promise<void> {

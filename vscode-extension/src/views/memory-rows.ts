@@ -143,11 +143,14 @@ export function scoreBar(score: number, best: number): string {
 
 function profileRow(field: ProfileField): Row {
   const target = { kind: 'profile', id: `profile:${field.key}`, text: field.value };
+  const marks = [...(field.stale ? [l10n.t('perhaps outdated')] : []), ...(field.sensitive ? [l10n.t('sensitive')] : [])];
   return {
     ...leaf(target),
     label: field.key,
-    description: field.stale ? `${field.value} · ${l10n.t('perhaps outdated')}` : field.value,
-    tooltip: [field.key, field.value, field.source].filter(Boolean).join('\n'),
+    description: [field.value, ...marks].join(' · '),
+    tooltip: [field.key, field.value, sourceWord(field.source ?? ''), ...marks].filter(Boolean).join('\n'),
+    actions: `profile.${field.sensitive ? 'sensitive' : 'open'}`,
+    ...(field.sensitive ? { icon: 'lock' } : {}),
   };
 }
 

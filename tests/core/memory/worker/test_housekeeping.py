@@ -282,8 +282,10 @@ async def test_two_housekeepers_do_not_work_at_once(tmp_path: Path) -> None:
     assert len(rig.model.requests) == 1
 
 
-@pytest.mark.parametrize("step", range(0, 24, 2))
-async def test_killed_at_any_step_housekeeping_ends_the_same(tmp_path: Path, step: int) -> None:
+@pytest.mark.parametrize(
+    ("operation", "step"), [*(("replace", n) for n in range(0, 24, 2)), ("delete", 0), ("delete", 1)]
+)
+async def test_killed_at_any_step_housekeeping_ends_the_same(tmp_path: Path, operation: str, step: int) -> None:
     rig = Rig(tmp_path)
     many(rig)
     remember(rig, "The cache runs on Redis in production with replicas")
@@ -304,7 +306,7 @@ async def test_killed_at_any_step_housekeeping_ends_the_same(tmp_path: Path, ste
     rig.model.script = script
     failing = FailingFileSystem()
     rig.restart(failing)
-    failing.fail("replace", Crash(), after=step)
+    failing.fail(operation, Crash(), after=step)
     with contextlib.suppress(Crash):
         await rig.housekeeper.housekeep()
     rig.restart()
