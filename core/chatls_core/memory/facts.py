@@ -171,7 +171,7 @@ class FactBook:
             superseded=tuple(PastValue(f.id, f.content, alive.valid_from(f), said) for f in gone),
             undo_token=f"add-{fact.id}" if added or gone else "",
         )
-        return merges.sort_facts(facts.values()), _Outcome(remembered, _times([*gone, *pruned], now))
+        return merges.placed(facts.values(), fact), _Outcome(remembered, _times([*gone, *pruned], now))
 
     def _relate(self, alive: Alive, content: str, new_id: str) -> tuple[Fact | None, list[Fact], list[Fact]]:
         """``(the fact this repeats, facts it updates, facts it says more exactly)``."""

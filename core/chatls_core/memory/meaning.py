@@ -1,7 +1,7 @@
 """Search by meaning beside the words: vectors and guessed answers (spec/memory.md §8.4, §18.1 row 36).
 
-Optional in every sense. Words rank first; what stands here joins them by rank at half weight. A question waits for it no
-longer than the settings' time-outs; without an answer by then, or with a failing service, words decide alone. A
+Optional in every sense. Words rank first; what stands here joins them by rank at half weight. A question waits for it
+no longer than the settings' time-outs; without an answer by then, or with a failing service, words decide alone. A
 configured embedding provider is enough: nothing else has to be switched on.
 """
 

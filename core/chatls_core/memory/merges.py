@@ -6,6 +6,7 @@ Every rule is commutative, associative and idempotent: whichever process merges 
 from __future__ import annotations
 
 import json
+from bisect import insort
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any, TypeVar
@@ -121,7 +122,18 @@ def by_id(items: Iterable[Fact]) -> dict[str, Fact]:
 
 def sort_facts(items: Iterable[Fact]) -> tuple[Fact, ...]:
     """The order of ``memory_index.json``: by score, then id."""
-    return tuple(sorted(items, key=lambda f: (-f.score, f.id)))
+    return tuple(sorted(items, key=_order))
+
+
+def placed(items: Iterable[Fact], new: Fact) -> tuple[Fact, ...]:
+    """``items``, in the order of the file, with ``new`` in its place; sorting 100,000 for one takes half a second."""
+    others = [item for item in items if item is not new]
+    insort(others, new, key=_order)
+    return tuple(others)
+
+
+def _order(item: Fact) -> tuple[float, str]:
+    return -item.score, item.id
 
 
 def times(a: Mapping[str, datetime], b: Mapping[str, datetime]) -> dict[str, datetime]:

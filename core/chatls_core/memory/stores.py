@@ -37,6 +37,7 @@ from chatls_core.store import (
     atomic_write_bytes,
 )
 from chatls_core.store.codec import SEALED_PREFIX
+from chatls_core.store.record_dump import RecordDump
 
 logger = logging.getLogger(__name__)
 
@@ -182,16 +183,26 @@ class Stores:
             empty: Callable[[], T],
             merge: Callable[[T, T], T],
             salvage: Callable[[object], T | None] | None = None,
+            dump: Callable[[T], bytes] | None = None,
         ) -> JsonStore[T]:
             adapter: TypeAdapter[T] = TypeAdapter(kind)
-            return JsonStore(folder / name, adapter, empty=empty, merge=merge, salvage=salvage, fs=fs, codec=codec)
+            return JsonStore(
+                folder / name, adapter, empty=empty, merge=merge, salvage=salvage, dump=dump, fs=fs, codec=codec
+            )
 
         no_facts: Callable[[], tuple[Fact, ...]] = tuple
         no_episodes: Callable[[], tuple[Episode, ...]] = tuple
         no_topics: Callable[[], tuple[Topic, ...]] = tuple
         no_projects: Callable[[], tuple[Project, ...]] = tuple
         no_times: Callable[[], Mapping[str, datetime]] = dict
-        self.facts = store("memory_index.json", Facts, no_facts, merges.facts, _mend_list(Fact, _named_facts))
+        self.facts = store(
+            "memory_index.json",
+            Facts,
+            no_facts,
+            merges.facts,
+            _mend_list(Fact, _named_facts),
+            RecordDump(TypeAdapter(Fact)),
+        )
         self.tombstones = store("memory_tombstones.json", Tombstones, no_times, merges.times)
         self.archive = store("memory_archive.json", Facts, no_facts, merges.facts, _mend_list(Fact, _named_facts))
         self.episodes = store(

@@ -38,7 +38,8 @@ class JsonStore(Generic[T]):
 
     ``merge(mine, disk)`` unites two states that grew apart; it must be commutative up to the caller's idea of equality,
     associative and idempotent. ``salvage(tree)`` may make a value from JSON that parses but does not validate (for
-    example by leaving single records out); the original bytes are kept as ``.corrupt`` all the same.
+    example by leaving single records out); the original bytes are kept as ``.corrupt`` all the same. ``dump`` gives a
+    value's JSON where there is a quicker way than ``adapter``'s to the same bytes.
     Thread-safe. One thread must not call :meth:`update` inside another update of the same file.
     """
 
@@ -50,6 +51,7 @@ class JsonStore(Generic[T]):
         empty: Callable[[], T],
         merge: Callable[[T, T], T],
         salvage: Callable[[object], T | None] | None = None,
+        dump: Callable[[T], bytes] | None = None,
         fs: FileSystem = REAL,
         codec: Codec = PLAIN,
         mode: int = FILE_MODE,
@@ -61,10 +63,10 @@ class JsonStore(Generic[T]):
         self._nothing = empty()
         self._merge = merge
         self._salvage = salvage
+        self._dump = dump or (lambda value: adapter.dump_json(value, indent=indent, by_alias=True))
         self._fs = fs
         self._codec = codec
         self._mode = mode
-        self._indent = indent
         self._lock_timeout = lock_timeout
         self._guard = threading.RLock()
         self._value: T | None = None
@@ -150,7 +152,7 @@ class JsonStore(Generic[T]):
         """Write ``new``, merging in what a program without our lock wrote meanwhile."""
         for _ in range(_RACES):
             seen = self._signature
-            plain = self._adapter.dump_json(new, indent=self._indent, by_alias=True) + b"\n"
+            plain = self._dump(new) + b"\n"
             data = self._codec.encode(self.path.name, plain)
             if self._fs.signature(self.path) == seen:
                 break
