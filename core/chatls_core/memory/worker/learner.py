@@ -227,7 +227,7 @@ class Learner:
 
     def _book(self, run: _Run) -> None:
         """Add what the run brought and cost to the balance; a disk that refuses loses only that."""
-        items = run.tally.kinds.total() + run.tally.waiting
+        items = run.tally.kinds.total() - run.tally.kinds["note"] + run.tally.waiting
         if not (items or run.usage.prompt_tokens):
             return
         try:
