@@ -4,7 +4,8 @@
 
 Over HTTP it prints its address on the first line of standard output. ``MCP_FAKE_*`` variables shape it, so that a
 configuration file can: ``TOOLS`` (names, comma-separated), ``SILENT`` (never answers), ``STUBBORN`` (does not
-end with its input, nor politely), ``SSE`` (the older web transport), ``TOKEN``.
+end with its input, nor politely), ``SSE`` (the older web transport), ``TOKEN``,
+``PORT``.
 """
 
 from __future__ import annotations
@@ -100,7 +101,8 @@ async def serve_http(server: MCPServer, token: str) -> None:
         await inner(scope, receive, send)
 
     listener = socket.socket()
-    listener.bind(("127.0.0.1", 0))
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind(("127.0.0.1", int(os.environ.get("MCP_FAKE_PORT", "0"))))
     listener.listen()
     print(f"http://127.0.0.1:{listener.getsockname()[1]}/{'sse' if older else 'mcp'}", flush=True)
     await uvicorn.Server(uvicorn.Config(guarded, log_level="error")).serve(sockets=[listener])

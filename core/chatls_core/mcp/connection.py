@@ -86,20 +86,27 @@ class Connection:
 
     def _reply(self, asked: asyncio.Future[Any], tool: str) -> ToolReply:
         from mcp import MCPError
-        from mcp.types import CONNECTION_CLOSED, REQUEST_TIMEOUT
+        from mcp.types import CONNECTION_CLOSED, INTERNAL_ERROR, INVALID_REQUEST, REQUEST_TIMEOUT
 
+        code: Literal["timeout", "lost", "refused"] = "refused"
         try:
             reply = reply_of(asked.result())
             return ToolReply(self.config.without_secrets(reply.text), reply.is_error)
         except MCPError as error:
-            code: Literal["timeout", "lost", "refused"] = {REQUEST_TIMEOUT: "timeout", CONNECTION_CLOSED: "lost"}.get(  # type: ignore[assignment]
-                error.error.code, "refused"
-            )
-            if code == "lost":
-                self._hung_up()
-            raise McpError(f"{tool} of {self.config.name} failed: {one_line(error)}", code) from error
-        except Exception as error:
-            raise McpError(f"{tool} of {self.config.name} failed: {one_line(error)}", "lost") from error
+            # Over the web nothing but a failing request tells that a server, or our session with it, is gone.
+            gone = {CONNECTION_CLOSED, *(() if self.config.transport == "stdio" else (INTERNAL_ERROR, INVALID_REQUEST))}
+            found = error.error.code
+            code = "timeout" if found == REQUEST_TIMEOUT else "lost" if found in gone else "refused"
+            problem: Exception = error
+        except ValueError as error:  # an answer that does not follow the protocol
+            problem = error
+        except Exception as error:  # whatever the transports raise when the other side is gone
+            code, problem = "lost", error
+            log.debug("%s of %s", tool, self.config.name, exc_info=True)
+        said = self.config.without_secrets(one_line(problem))
+        if code == "lost":
+            self._hung_up("it ended unexpectedly" if self.config.transport == "stdio" else f"it is gone: {said}")
+        raise McpError(f"{tool} of {self.config.name} failed: {said}", code) from problem
 
     async def stop(self) -> None:
         """End the server and wait until its process is gone."""
@@ -109,10 +116,10 @@ class Connection:
             self._task.cancel()  # a server that is slow to start must not be waited for to end it
         await asyncio.shield(asyncio.gather(self._task, return_exceptions=True))
 
-    def _hung_up(self) -> None:
+    def _hung_up(self, why: str = "it ended unexpectedly") -> None:
         """The other side is gone; called in the middle of the SDK's reading, so the cleaning up is left to the task."""
         if not self._ending.is_set():
-            self._become("failed", self._reason("it ended unexpectedly"))
+            self._become("failed", self._reason(why))
         self._ending.set()
 
     def _become(self, state: State, error: str = "") -> None:

@@ -80,6 +80,7 @@ def configured(entry: Entry, lookup: Lookup, origin: Path, *, trusted_file: bool
     ``trusted_file`` is True for the user's own file: only there does a list of tools allowed beforehand count.
     """
     transport = _transport(entry)
+    base = origin.parent if trusted_file else origin.parent.parent
     fields: dict[str, Any] = {
         "name": " ".join(entry.name.split()),
         "transport": transport,
@@ -94,7 +95,9 @@ def configured(entry: Entry, lookup: Lookup, origin: Path, *, trusted_file: bool
     }
     try:
         if transport == "stdio":
-            fields |= _process(entry, lookup, origin)
+            fields |= _process(entry, lookup, base)
+            if not trusted_file and fields["cwd"] is None:
+                fields["cwd"] = base  # the workspace's programs run in it
         else:
             fields |= _service(entry, lookup, allow_http=allow_http)
     except _UnusableError as error:
@@ -110,7 +113,7 @@ def _transport(entry: Entry) -> Transport:
     return named.get(entry.transport.lower(), "http" if entry.url and not entry.command else "stdio")
 
 
-def _process(entry: Entry, lookup: Lookup, origin: Path) -> dict[str, Any]:
+def _process(entry: Entry, lookup: Lookup, base: Path) -> dict[str, Any]:
     command = expand(entry.command, lookup).strip()
     if not command:
         raise _UnusableError("it has no command")
@@ -119,7 +122,7 @@ def _process(entry: Entry, lookup: Lookup, origin: Path) -> dict[str, Any]:
         "command": str(Path(command).expanduser()) if command.startswith("~") else command,
         "args": tuple(expand(a, lookup) for a in entry.args),
         "env": {name: expand(value, lookup) for name, value in entry.env.items()},
-        "cwd": cwd if cwd is None or cwd.is_absolute() else origin.parent / cwd,
+        "cwd": cwd if cwd is None or cwd.is_absolute() else base / cwd,
     }
 
 

@@ -50,6 +50,22 @@ async def test_a_server_over_http_with_a_token(rig: Rig) -> None:
         assert "sesame" not in repr(manager.status())
 
 
+async def test_a_web_server_that_went_away_is_found_again(rig: Rig) -> None:
+    async with http_server(rig.record("web")) as url:
+        rig.write({"name": "web", "url": url})
+        manager = rig.manager()
+        await manager.ready()
+        assert (await manager.call("web", "echo", {"text": "hi"})).text == "echo: hi"
+    with pytest.raises(McpError) as failure:
+        await manager.call("web", "echo", {"text": "anybody?"})
+    assert failure.value.code == "lost"
+    assert standing(manager)["web"].state == "failed"
+    async with http_server(rig.record("web"), MCP_FAKE_PORT=url.split(":")[2].split("/")[0]):
+        rig.now += 10
+        await manager.ready()
+        assert (await manager.call("web", "echo", {"text": "back"})).text == "echo: back"
+
+
 async def test_a_server_over_the_older_web_transport(rig: Rig) -> None:
     async with http_server(rig.record("old"), MCP_FAKE_SSE="1") as url:
         rig.write({"name": "old", "transport": "sse", "url": url})
