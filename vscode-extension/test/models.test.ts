@@ -21,8 +21,8 @@ describe('the model picker', () => {
   it('says why the others are not available, and leads to what helps', () => {
     const others = rows.slice(rows.findIndex(({ label }) => label === 'Not available') + 1);
     expect(others.map(({ label, detail, action }) => [label, detail, action])).toEqual([
-      ['OpenAI', 'no key is set (OPENAI_API_KEY)', 'key'],
       ['GitHub Copilot', 'nobody is signed in', 'signIn'],
+      ['OpenAI', 'no key is set (OPENAI_API_KEY)', 'key'],
       ['Ollama', 'it is not running on this machine', 'help'],
     ]);
   });

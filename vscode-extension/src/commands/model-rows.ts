@@ -54,7 +54,8 @@ export function modelRows(providers: ProviderItem[]): ModelRow[] {
     }
   }
   rows.push({ label: '', heading: true }, { label: t('Type a model’s name…'), action: 'type' }, { label: t('Add a key…'), action: 'key' });
-  const others = providers.filter((item) => !item.available);
+  // One click makes them available, so they come first.
+  const others = providers.filter((item) => !item.available).sort((a, b) => Number(b.signsIn ?? false) - Number(a.signsIn ?? false));
   if (others.length) rows.push({ label: t('Not available'), heading: true });
   for (const item of others) {
     rows.push({
