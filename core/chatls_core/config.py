@@ -136,6 +136,12 @@ class Agent(Section):
     tool_result_max_chars: int = setting(
         20000, "Characters of one tool result sent to the model.", env=["CHATCLI_TOOL_RESULT_MAX_CHARS"], ge=1000
     )
+    stop_when_stalled: bool = setting(
+        True, "Stop a turn whose model repeats the same step.", env=["CHATCLI_AGENT_EARLY_EXIT"]
+    )
+    stall_turns: int = setting(
+        3, "How often the same step is a repetition.", env=["CHATCLI_AGENT_EARLY_EXIT_TURNS"], ge=2, le=10
+    )
     max_denials_in_a_row: int = setting(
         3,
         "After how many refusals in a row a command is refused without asking for the rest of the conversation.",

@@ -22,6 +22,7 @@ from chatls_core.tools.gate import permit
 from chatls_core.tools.policy import Policy
 from chatls_core.turn.live import LiveSession, Turn
 from chatls_core.turn.results import fit_result
+from chatls_core.turn.stalls import Failures
 
 log = logging.getLogger(__name__)
 
@@ -41,6 +42,7 @@ class CallRunner:
         host: Host,
         tools: ToolSet,
         archive: Archive,
+        failures: Failures,
     ) -> None:
         self._settings = settings
         self._policy = policy
@@ -49,6 +51,7 @@ class CallRunner:
         self._host = host
         self._tools = tools
         self._archive = archive if RECALL in tools.names() else None
+        self._failures = failures
         self._results: dict[int, ToolResultPart] = {}
         self._limit = asyncio.Semaphore(MAX_PARALLEL)
 
@@ -168,6 +171,8 @@ class CallRunner:
         most = self._settings.agent.tool_result_max_chars
         limit = most if max_chars is None else min(most, max_chars)
         shown = await asyncio.to_thread(fit_result, text, limit, self._archive)
+        if status != "denied" and (advice := self._failures.advice(call, failed=status == "failed")):
+            shown = f"{shown}\n{advice}"
         self._results[number] = ToolResultPart(call.id, call.name, shown, is_error)
         self._turn.emit(ToolEnd(call.id, status, cut.by_chars(shown, SHOWN_OUTPUT_CHARS), locations))
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -50,10 +48,10 @@ from chatls_core.turn.live import LiveSession, Turn
 from chatls_core.turn.preparation import Preparation
 from chatls_core.turn.services import Services
 from chatls_core.turn.spending import TURN
+from chatls_core.turn.stalls import Failures, Repeats
 
 log = logging.getLogger(__name__)
 
-STALL_TURNS = 3
 MAX_OVERFLOWS = 3
 CHECKPOINT_SECONDS = 0.05
 """From the first word of an answer to the beginning of its checkpoint."""
@@ -91,6 +89,7 @@ class TurnRun:
         self._partial: list[Part] = []
         self._progressed = False
         self._call_ids: dict[str, int] = {}
+        self._failures = Failures()
         self._before_turn = session.conversation
         self._checkpointing: asyncio.Task[None] | None = None
         self._soon = False
@@ -223,7 +222,8 @@ class TurnRun:
         self._take_tools()
 
     async def _steps(self, model: Model) -> StopReason:
-        fingerprints: list[str] = []
+        agent = self._services.settings.agent
+        repeats = Repeats(agent.stall_turns)
         overflows = 0
         limit = self._services.settings.agent.max_turns
         for step in range(limit):
@@ -243,8 +243,7 @@ class TurnRun:
                     continue
                 self._turn.closing = True
                 return "max_tokens" if stop == "max_tokens" else "refused" if stop == "refused" else "end"
-            fingerprints.append(_fingerprint(calls))
-            if len(fingerprints) >= STALL_TURNS and len(set(fingerprints[-STALL_TURNS:])) == 1:
+            if repeats.stalled(calls) and agent.stop_when_stalled:
                 self._close_calls(calls, "Not run: the same calls were repeated without progress.")
                 self._turn.emit(Notice("warning", "Stopped: the model repeated the same step without progress."))
                 return "stalled"
@@ -392,6 +391,7 @@ class TurnRun:
             self._host,
             self._tools,
             services.curation.archive,
+            self._failures,
         )
         try:
             await runner.run(calls)
@@ -504,8 +504,3 @@ def _extend_text(parts: list[Part], text: str) -> None:
         parts[-1] = TextPart(parts[-1].text + text)
     else:
         parts.append(TextPart(text))
-
-
-def _fingerprint(calls: Sequence[ToolCallPart]) -> str:
-    bodies = sorted(f"{c.name} {json.dumps(c.arguments, sort_keys=True, default=str)}" for c in calls)
-    return hashlib.sha256("\n".join(bodies).encode()).hexdigest()[:16]
