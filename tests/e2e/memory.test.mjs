@@ -121,13 +121,21 @@ test('profile, projects, topics, timeline and digests have their places', async 
   await wb.shot('digest');
 });
 
-test('a fact is edited and marked as sensitive', async () => {
+test('a fact and the profile are edited and marked as sensitive', async () => {
   await wb.act('Memory', 'We deploy on Thursdays', 'Edit');
   await wb.answer('We deploy on Tuesdays');
   await wb.row('Memory', 'We deploy on Tuesdays').waitFor();
   await wb.row('Memory', 'We deploy on Thursdays').waitFor({ state: 'detached' });
   await wb.act('Memory', 'We deploy on Tuesdays', 'Mark as Sensitive');
   await wb.row('Memory', 'We deploy on Tuesdays').filter({ hasText: 'sensitive' }).waitFor();
+  await wb.command('ChatLS: Set Profile…');
+  await wb.answer('company');
+  await wb.answer('Acme');
+  await wb.row('Memory', 'Profile').click();
+  await wb.row('Memory', 'Acme').waitFor();
+  await wb.act('Memory', 'Acme', 'Mark as Sensitive');
+  await wb.row('Memory', 'Acme').filter({ hasText: 'sensitive' }).waitFor();
+  await wb.shot('profile');
 });
 
 test('memory is exported to a file and comes back from it', async () => {

@@ -33,7 +33,7 @@ ADOPTED, ADOPTING = ".migrated-from-legacy", ".migrating-from-legacy"
 MIN_LINE_BYTES = 5
 LOCK_SECONDS = 10.0
 
-_OWN_FILES = ("memory_learning.json", "memory_review.json")
+_OWN_FILES = ("memory_learning.json", "memory_review.json", "vector_index.json")
 _MONTH = re.compile(r"\d{6}\Z")
 _NOTE = re.compile(r"\d{8}\.md\Z")
 _HEADING = re.compile(r"\s*#{1,6}\s+(?P<title>.*?)\s*#*\s*\Z")
