@@ -15,7 +15,8 @@ from typing import Any
 from chatls_core import config
 from chatls_core.mcp.configuration import FILE_NAME, Configuration, Configured
 from chatls_core.mcp.connection import Connection
-from chatls_core.mcp.model import McpError, RemoteTool, ServerConfig, ServerStatus, ToolReply
+from chatls_core.mcp.model import McpError, NamedTool, RemoteTool, ServerConfig, ServerStatus, ToolReply
+from chatls_core.mcp.naming import named
 from chatls_core.text.redaction import redact
 
 log = logging.getLogger(__name__)
@@ -50,6 +51,7 @@ class McpServers:
         self._configured = Configured({})
         self._connections: dict[str, Connection] = {}
         self._ended_at: dict[str, float] = {}
+        self._named: tuple[tuple[RemoteTool, ...], tuple[NamedTool, ...]] = ((), ())
         self._held: set[str] = set()
         self._ends: set[asyncio.Task[None]] = set()
         self._told: dict[str, str] = {}
@@ -153,6 +155,13 @@ class McpServers:
         """What the servers that are up offer, by server and name."""
         found = [t for c in self._connections.values() if c.state == "ready" for t in c.tools]
         return tuple(sorted(found, key=lambda t: (t.server, t.name)))
+
+    def catalogue(self) -> tuple[NamedTool, ...]:
+        """The tools of :meth:`tools` under their names; the same object while nothing changed."""
+        tools = self.tools()
+        if tools != self._named[0]:
+            self._named = (tools, named(tools))
+        return self._named[1]
 
     def expected(self) -> frozenset[str]:
         """Servers that should be there and are not at the moment: what they offered may come back unchanged."""

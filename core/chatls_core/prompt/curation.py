@@ -8,7 +8,7 @@ from pathlib import Path
 
 from chatls_core.contexts import Context, ContextError, ContextStore
 from chatls_core.llm.model import Model
-from chatls_core.mcp import McpServers
+from chatls_core.mcp import McpServers, NamedTool
 from chatls_core.prompt.attached_contexts import (
     KNOWLEDGE_KEY,
     RenderedContext,
@@ -45,6 +45,7 @@ class Curation:
 
     def __init__(self, home: Path, clock: Clock, servers: McpServers) -> None:
         self.servers = servers
+        self._remote_tools: dict[str, tuple[NamedTool, McpTool]] = {}
         self.archive = Archive(home / "chatls" / "archive", clock=clock)
         self.contexts = ContextStore(home / "contexts", walk, clock)
         self.skills = Skills(home)
@@ -66,9 +67,16 @@ class Curation:
             chosen.append(ContextPull(lambda: self.skills.all(roots), remote))
         if mode != "chat":
             taken = {tool.name for tool in chosen}
-            chosen += [McpTool(tool, self.servers) for tool in remote if tool.exposed not in taken]
+            chosen += [self._remote(tool) for tool in remote if tool.exposed not in taken]
         left = allows(conversation)
         return ToolSet(chosen if left is None else [tool for tool in chosen if tool.name in left])
+
+    def _remote(self, tool: NamedTool) -> McpTool:
+        """The tool, made once: weighing hundreds of schemas in every turn would be felt."""
+        known = self._remote_tools.get(tool.exposed)
+        if known is None or known[0] != tool:
+            known = self._remote_tools[tool.exposed] = (tool, McpTool(tool, self.servers))
+        return known[1]
 
     def attached(self, conversation: Conversation) -> tuple[Context, ...]:
         """The attached contexts in the order of the prompt, watched ones fresh; deleted ones are detached."""

@@ -35,7 +35,16 @@ def offered(conversation: Conversation, servers: McpServers) -> tuple[NamedTool,
     """The tools a rebuild would freeze now: of servers that are up, and those last known of servers that are away."""
     away = servers.expected()
     remembered = [t.remote for t in frozen(conversation) if t.remote.server in away]
-    return named([*servers.tools(), *remembered])
+    return named([*servers.tools(), *remembered]) if remembered else servers.catalogue()
+
+
+def is_current(conversation: Conversation, servers: McpServers) -> bool:
+    """Whether the conversation was told of the tools a rebuild would freeze."""
+    now = offered(conversation, servers)
+    if frozen(conversation) != now:
+        return False
+    freeze(conversation, now)
+    return True
 
 
 def freeze(conversation: Conversation, tools: Sequence[NamedTool]) -> None:
@@ -46,7 +55,7 @@ def freeze(conversation: Conversation, tools: Sequence[NamedTool]) -> None:
             "server": t.remote.server,
             "tool": t.remote.name,
             "description": t.remote.description,
-            "schema": dict(t.remote.schema),
+            "schema": t.remote.schema,  # the same object, so that telling whether it changed takes no time
         }
         for t in tools
     ]

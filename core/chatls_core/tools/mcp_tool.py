@@ -37,9 +37,10 @@ class McpTool(Tool[McpArguments]):
         self._servers = servers
         self.name = tool.exposed
         self.description = f"{tool.remote.description}\n(MCP server {tool.remote.server})".strip()
+        self._definition = ToolDefinition(self.name, self.description, tool.remote.schema)
 
     def definition(self) -> ToolDefinition:
-        return ToolDefinition(self.name, self.description, {**self._remote.schema})
+        return self._definition
 
     def parse(self, raw: Mapping[str, object]) -> McpArguments:
         """Only what is missing is told here, with the schema; the rest is the server's to judge."""

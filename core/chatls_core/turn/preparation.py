@@ -15,7 +15,7 @@ from chatls_core.llm.model import Model
 from chatls_core.prompt import personas
 from chatls_core.prompt.attached_contexts import KNOWLEDGE_KEY, REBUILD_KEY
 from chatls_core.prompt.attachments import MAX_TOTAL_CHARS, Attached, attach, label
-from chatls_core.prompt.mcp_catalogue import MCP_PULL_KEY, freeze, frozen, offered
+from chatls_core.prompt.mcp_catalogue import MCP_PULL_KEY, freeze, is_current, offered
 from chatls_core.prompt.mcp_catalogue import catalogue as mcp_catalogue
 from chatls_core.prompt.recovery import Recovery
 from chatls_core.prompt.skills import Skill
@@ -105,7 +105,7 @@ class Preparation:
         key = f"{self._request.mode}{':small' if self._small else self._ways.key}"
         servers = self._services.mcp
         rebuild = self._conversation.state.pop(REBUILD_KEY, False)
-        if rebuild or (not self._small and frozen(self._conversation) != offered(self._conversation, servers)):
+        if rebuild or not (self._small or is_current(self._conversation, servers)):
             self._conversation.forget_prefix()
         if self._conversation.system and self._conversation.system_key == key:
             return
