@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from chatls_core.memory.worker.balance import Balance, balance
 from chatls_core.memory.worker.housekeeping import Housekeeper, Housekept
-from chatls_core.memory.worker.learner import Learner, LearnResult, ModelFactory
+from chatls_core.memory.worker.learner import Learner, ModelFactory
+from chatls_core.memory.worker.results import LearnResult
 from chatls_core.memory.worker.review import PendingItem, PendingView, Settled
 from chatls_core.memory.worker.segment import Line, Segment
 

@@ -9,16 +9,15 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from chatls_core import config
 from chatls_core.llm.events import ModelError, Usage
 from chatls_core.llm.messages import Message
 from chatls_core.llm.model import Model
-from chatls_core.memory.views import MemoryChange
-from chatls_core.memory.worker.applying import Tally, keep, store
+from chatls_core.memory.worker.applying import Tally, store
 from chatls_core.memory.worker.asking import Reply, ask_any
 from chatls_core.memory.worker.grounding import only_said
 from chatls_core.memory.worker.known import Known
@@ -26,7 +25,9 @@ from chatls_core.memory.worker.locking import only_one
 from chatls_core.memory.worker.parsing import UnreadableReplyError, parse_reply
 from chatls_core.memory.worker.queue import Answer, Batch, PendingQueue
 from chatls_core.memory.worker.request import build
-from chatls_core.memory.worker.review import PendingView, ReviewItem, ReviewStore, Settled, shown
+from chatls_core.memory.worker.results import LearnResult, Run
+from chatls_core.memory.worker.review import PendingView, ReviewStore, Settled, shown
+from chatls_core.memory.worker.reviewing import accept, reject
 from chatls_core.memory.worker.segment import Segment
 from chatls_core.memory.worker.state import marked, open_state, with_run
 from chatls_core.store import Clock, StoreReadOnlyError
@@ -51,46 +52,10 @@ NOTICE_FAILURES = 2
 BATCHES_PER_RUN = 3
 
 T = TypeVar("T")
-Skipped = Literal["", "off", "busy", "resting", "nothing"]
 ModelFactory = Callable[[], Model]
 
 _ABOUT_THE_SEGMENT = frozenset(("refused", "context_overflow"))
 """Failures another try of the same request would meet again: they count as answers that make no sense."""
-
-
-@dataclass(frozen=True, slots=True)
-class LearnResult:
-    """What a run did. ``skipped`` says why it did nothing; ``waiting`` items need the user's yes.
-
-    ``messages`` were learned from, ``dropped`` given up. ``notice`` is a line for the user, empty most of the time;
-    ``error`` says what failed, with what it was about still queued; ``failing``: the user was told so and it goes on.
-    """
-
-    skipped: Skipped = ""
-    messages: int = 0
-    dropped: int = 0
-    facts: int = 0
-    episodes: int = 0
-    profile: int = 0
-    topics: int = 0
-    projects: int = 0
-    waiting: int = 0
-    usage: Usage = field(default_factory=lambda: Usage(cost_usd=0.0))
-    notice: str = ""
-    error: str = ""
-    failing: bool = False
-
-
-@dataclass
-class _Run:
-    """A run while it goes on."""
-
-    tally: Tally
-    usage: Usage
-    messages: int = 0
-    dropped: int = 0
-    error: str = ""
-    outage: bool = False
 
 
 async def _finished(work: Callable[[], T]) -> T:
@@ -212,7 +177,7 @@ class Learner:
             with only_one(self._queue.folder / ".run.lock") as mine:
                 if not mine:
                     return LearnResult("busy")
-                run = _Run(Tally(), Usage(cost_usd=0.0))
+                run = Run(Tally(), Usage(cost_usd=0.0))
                 try:
                     await self._learn(run)
                 except (OSError, StoreReadOnlyError) as error:
@@ -225,7 +190,7 @@ class Learner:
         finally:
             self._running = False
 
-    def _book(self, run: _Run) -> None:
+    def _book(self, run: Run) -> None:
         """Add what the run brought and cost to the balance; a disk that refuses loses only that."""
         items = run.tally.kinds.total() - run.tally.kinds["note"] + run.tally.waiting
         if not (items or run.usage.prompt_tokens):
@@ -247,7 +212,7 @@ class Learner:
     def _may_try(self, batch: Batch) -> bool:
         return self._monotonic() >= self._not_before.get(batch.name, float("-inf"))
 
-    async def _learn(self, run: _Run) -> None:
+    async def _learn(self, run: Run) -> None:
         """Store answers left over from a cut run, then ask about what waits, the oldest first."""
         for path, answer in await _finished(self._queue.kept_answers):
             try:
@@ -262,7 +227,7 @@ class Learner:
                 break
             await self._ask_about(run, batch)
 
-    async def _ask_about(self, run: _Run, batch: Batch) -> None:
+    async def _ask_about(self, run: Run, batch: Batch) -> None:
         # Another process may have taken the files between listing them and the lock.
         if not all(self._memory.stores.fs.signature(w.path) for w in batch.waiting):
             return
@@ -291,7 +256,7 @@ class Learner:
         else:
             await _finished(lambda: self._keep(run, batch, reply))
 
-    def _failed_about(self, run: _Run, batch: Batch, *, unreadable: bool) -> None:
+    def _failed_about(self, run: Run, batch: Batch, *, unreadable: bool) -> None:
         self._failed[batch.name] += 1
         if not run.outage:  # asking the same again costs money and may never succeed
             rest = min(BREAKER_REST * 2 ** (self._failed[batch.name] - 1), LONGEST_REST)
@@ -302,11 +267,11 @@ class Learner:
         if dropped:
             run.dropped += len(batch.segment.lines)
 
-    def _keep(self, run: _Run, batch: Batch, reply: Reply) -> None:
+    def _keep(self, run: Run, batch: Batch, reply: Reply) -> None:
         path, answer = self._queue.keep_answer(batch, reply, self._clock())
         self._finish(run, path, answer, again=False)
 
-    def _finish(self, run: _Run, path: Path, answer: Answer, *, again: bool) -> None:
+    def _finish(self, run: Run, path: Path, answer: Answer, *, again: bool) -> None:
         """Store an answer and forget its messages, in an order that may be cut anywhere."""
         segment = answer.segment.segment
         try:
@@ -337,7 +302,7 @@ class Learner:
         if mark is None or mark.message in earlier:
             self._state.update(lambda s: (marked(s, segment.session, last, self._clock()), None))
 
-    def _result(self, run: _Run) -> LearnResult:
+    def _result(self, run: Run) -> LearnResult:
         notice = run.tally.sentence
         if run.error and not run.messages:
             self._failures += 1
@@ -378,27 +343,11 @@ class Learner:
 
     def accept(self, ids: Sequence[str]) -> Settled:
         """Remember waiting items. One that is refused stays out and is logged. Raises :class:`OSError`."""
-        known = {i.id: i for i in self._review.items()}
-        taken = [known[i] for i in dict.fromkeys(ids) if i in known]
-        with self._memory.together():
-            for item in taken:
-                try:
-                    keep(self._memory, item, again=True)
-                except ValueError as error:
-                    logger.warning("Not remembered (%s): %s", item.kind, error)
-        self._settle(taken)
-        return Settled("Remembered", tuple(map(shown, taken)), tuple(i for i in ids if i not in known))
+        return accept(self._memory, self._review, ids, self._clock())
 
     def reject(self, ids: Sequence[str]) -> Settled:
         """Drop waiting items; the same are not proposed again for three months. Raises :class:`OSError`."""
-        known = {i.id: i for i in self._review.items()}
-        taken = [known[i] for i in dict.fromkeys(ids) if i in known]
-        self._settle(taken)
-        return Settled("Dropped", tuple(map(shown, taken)), tuple(i for i in ids if i not in known))
-
-    def _settle(self, items: Sequence[ReviewItem]) -> None:
-        self._review.settle([i.id for i in items], self._clock())
-        self._memory.announce(MemoryChange(removed=tuple(f"review:{i.id}" for i in items)))
+        return reject(self._memory, self._review, ids, self._clock())
 
     @property
     def waiting_messages(self) -> int:

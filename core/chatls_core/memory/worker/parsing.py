@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from chatls_core.memory.identity import CATEGORIES, split_category
+from chatls_core.memory.worker.cut_json import whole_items
 
 
 class UnreadableReplyError(Exception):
@@ -248,7 +249,7 @@ def _from_json(text: str, *, cut: bool) -> Learned:
     try:
         tree, _ = json.JSONDecoder().raw_decode(text.lstrip())
     except ValueError as error:
-        whole = _whole_items(text.lstrip()) if cut else ""
+        whole = whole_items(text.lstrip()) if cut else ""
         if not whole:
             raise UnreadableReplyError(f"The answer is no JSON: {error}") from error
         tree = json.loads(whole)
@@ -269,39 +270,6 @@ def _from_json(text: str, *, cut: bool) -> Learned:
         projects=tuple(_json_projects(named.get("projects"))),
         episodes=tuple(_json_episodes(named.get("episodes"))),
     )
-
-
-_TOKEN = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"|[\[\]{}]')
-
-
-def _whole_items(text: str) -> str:
-    """JSON that was cut off, up to the last item of a list that is whole; empty when there is none.
-
-    An item is an element of a list directly in the outermost object; an unfinished one is left out.
-    """
-    open_at: list[str] = []
-    end = 0
-    position = 0
-    while (match := _TOKEN.search(text, position)) is not None:
-        token, position = match[0], match.end()
-        if token in ("{", "["):
-            open_at.append(token)
-        elif token in ("}", "]") and (not open_at or {"{": "}", "[": "]"}[open_at.pop()] != token):
-            return ""
-        if open_at == ["{", "["] and (token == "}" or token.startswith('"')):
-            end = position
-        if open_at == ["{"] and token == "]":
-            end = position
-    if not end:
-        return ""
-    closed = text[:end]
-    for tail in ("]}", "}"):
-        try:
-            json.loads(closed + tail)
-        except ValueError:
-            continue
-        return closed + tail
-    return ""
 
 
 def _string(value: Any) -> str:
