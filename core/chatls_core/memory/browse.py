@@ -10,7 +10,7 @@ from chatls_core.memory import context, notes, scoring
 from chatls_core.memory.facts import Alive
 from chatls_core.memory.profile_text import fold
 from chatls_core.memory.records import Fact, HistoryEntry
-from chatls_core.memory.retrieval import Snapshot, past_id
+from chatls_core.memory.snapshot import Snapshot, past_id
 from chatls_core.memory.stores import Stores
 from chatls_core.memory.times import window_in
 from chatls_core.memory.views import (

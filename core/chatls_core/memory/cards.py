@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from chatls_core.memory.graph import Card
-from chatls_core.memory.retrieval import Snapshot
+from chatls_core.memory.snapshot import Snapshot
 from chatls_core.text.cut import by_chars
 from chatls_core.text.injection import blank
 

@@ -12,7 +12,7 @@ from datetime import datetime
 from chatls_core.memory import markdown, notes, workspaces
 from chatls_core.memory.profile_text import is_hard_rule, scope_of
 from chatls_core.memory.records import EPOCH, Episode, Profile, Usage
-from chatls_core.memory.retrieval import Snapshot
+from chatls_core.memory.snapshot import Snapshot
 from chatls_core.memory.stores import Stores
 from chatls_core.memory.views import EpisodeView, NodeView, Recall, RecallItem, SourceView
 from chatls_core.text.cut import by_bytes, by_chars, byte_length

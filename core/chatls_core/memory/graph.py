@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from chatls_core.memory.learning import topic_links
 from chatls_core.memory.profile_text import fold
-from chatls_core.memory.retrieval import Snapshot, title
+from chatls_core.memory.snapshot import Snapshot, title
 from chatls_core.memory.views import EdgeView, GraphView, NodeView
 from chatls_core.memory.workspaces import same_project
 from chatls_core.text import tokenizer

@@ -23,7 +23,8 @@ from chatls_core.memory.graph import Neighbour
 from chatls_core.memory.learning import Learning
 from chatls_core.memory.profile import ProfileBook
 from chatls_core.memory.removal import Removal
-from chatls_core.memory.retrieval import Retriever, Snapshot, remembered
+from chatls_core.memory.retrieval import Retriever
+from chatls_core.memory.snapshot import Snapshot, remembered
 from chatls_core.memory.stores import Stores
 from chatls_core.memory.together import Together, united
 from chatls_core.memory.views import (
@@ -171,6 +172,10 @@ class Memory:
         return self._retriever.auto_recall(
             self.snapshot(), query, carried=carried, project=str(project or ""), moment=now or self.clock()
         )
+
+    def read_ahead(self) -> None:
+        """Get ready for the first question; takes seconds among ten thousand facts."""
+        self._retriever.read_ahead(self.snapshot())
 
     @property
     def meaning(self) -> Meaning | None:

@@ -12,7 +12,7 @@ from chatls_core.memory.facts import FactBook
 from chatls_core.memory.profile import ProfileBook
 from chatls_core.memory.profile_text import fold
 from chatls_core.memory.records import Details, Episode, Fact, HistoryEntry, Profile, Project, Topic, UndoEntry
-from chatls_core.memory.retrieval import past_id
+from chatls_core.memory.snapshot import past_id
 from chatls_core.memory.stores import Stores
 from chatls_core.memory.views import Forgotten, ForgottenItem, Undone
 from chatls_core.store import Clock

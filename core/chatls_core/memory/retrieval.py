@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chatls_core.memory import scoring, workspaces
-from chatls_core.memory.facts import Alive
 from chatls_core.memory.meaning import NEAREST, Meaning, Near, blended
 from chatls_core.memory.profile import view as profile_view
-from chatls_core.memory.records import EPOCH, Episode, Fact, HistoryEntry, Origin, Profile, Project, Topic
+from chatls_core.memory.records import EPOCH, Episode, Fact, Origin
 from chatls_core.memory.relevance import FIRST_PERSON, Question
+from chatls_core.memory.snapshot import Snapshot, entry_of, items, passage, remembered
 from chatls_core.memory.times import Window, window_in
 from chatls_core.memory.views import AutoRecall, Recall, RecallItem, SourceView
 from chatls_core.memory.wordlists import word_set
 from chatls_core.text import tokenizer
-from chatls_core.text.cut import by_bytes, by_chars, byte_length
+from chatls_core.text.cut import by_bytes, byte_length
 
 if TYPE_CHECKING:
-    from chatls_core.text.passages import Passage
     from chatls_core.text.ranking import Hit, PassageIndex
 
 AUTO_FACTS = 3
@@ -52,18 +51,6 @@ _ABOUT_MEMORY = word_set("know remember recall memory memories tell sabe saber l
 """Words that ask for what is remembered, not about a topic."""
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """All that is remembered at one moment."""
-
-    alive: Alive
-    history: tuple[HistoryEntry, ...]
-    episodes: Mapping[str, Episode]
-    topics: tuple[Topic, ...]
-    projects: tuple[Project, ...]
-    profile: Profile
-
-
 class Retriever:
     """Searches a :class:`Snapshot`; follows its changes. Thread-safe."""
 
@@ -84,19 +71,24 @@ class Retriever:
         if self._at is now:
             return index
         self._index = index
-        wanted = dict(_items(now))
+        wanted = dict(items(now))
         for gone in [key for key in self._known if key not in wanted]:
             index.remove(gone)
             del self._known[gone]
         for key, item in wanted.items():
             if (known := self._known.get(key)) is item or known == item:
                 continue
-            passage = _passage(key, item, now)
+            found = passage(key, item, now)
             if not isinstance(known, Fact) or not isinstance(item, Fact) or known.content != item.content:
-                index.add(passage)
+                index.add(found)
             self._known[key] = item
         self._at = now
         return index
+
+    def read_ahead(self, now: Snapshot) -> None:
+        """Read what is remembered into the index, so that the first question need not wait for it."""
+        with self._guard:
+            self._follow(now)
 
     def _hits(self, now: Snapshot, query: str, k: int, moment: datetime) -> list[Hit]:
         with self._guard:
@@ -206,7 +198,7 @@ class Retriever:
                 fact.category,
                 foreign,
             )
-        if kind == "past" and (entry := _entry(now, rest)) is not None:
+        if kind == "past" and (entry := entry_of(now, rest)) is not None:
             origin = entry.sources[0] if entry.sources else None
             return RecallItem(
                 "past",
@@ -248,14 +240,6 @@ class Retriever:
         return None
 
 
-def remembered(now: Snapshot, *, private: bool = True) -> dict[str, str]:
-    """The texts that get vectors, by key, the most important facts first; without ``private`` no sensitive fact."""
-    details = now.alive.details
-    facts = (f for f in now.alive.ranked if private or not ((d := details.get(f.id)) is not None and d.sensitive))
-    found = {f"fact:{fact.id}": fact.content for fact in facts}
-    return found | {f"episode:{episode.id}": episode.summary for episode in now.episodes.values()}
-
-
 def source_view(origin: Origin | None, provenance: str, created: datetime) -> SourceView:
     """Where an item comes from; for items of other programs as far as their own fields tell."""
     if origin is not None:
@@ -263,55 +247,10 @@ def source_view(origin: Origin | None, provenance: str, created: datetime) -> So
     return SourceView(provenance.split(" ")[0] or "extraction", time=created)
 
 
-def _items(now: Snapshot) -> Iterator[tuple[str, object]]:
-    for fact in now.alive.facts.values():
-        yield f"fact:{fact.id}", fact
-    for entry in now.history:
-        if entry.reason != "contested":
-            yield f"past:{past_id(entry)}", entry
-    for episode in now.episodes.values():
-        yield f"episode:{episode.id}", episode
-    for topic in now.topics:
-        yield f"topic:{topic.name}", topic
-    for project in now.projects:
-        yield f"project:{project.name.lower()}", project
-    for position, field in enumerate(profile_view(now.profile, EPOCH).fields):
-        yield f"profile:{position}", f"{field.key.removeprefix('env_').replace('_', ' ')} {field.value}"
-
-
-def _passage(key: str, item: object, now: Snapshot) -> Passage:
-    from chatls_core.text.passages import Passage
-
-    match item:
-        case Fact():
-            names = (Path(item.source_project).name,) if item.source_project else ()
-            return Passage(key, item.content, now.alive.valid_from(item), (*(item.tags or ()), *names))
-        case HistoryEntry():
-            return Passage(key, item.fact.content, item.valid_from, item.fact.tags or ())
-        case Episode():
-            text = " ".join((item.summary, item.outcome, Path(item.project).name, *item.refs))
-            return Passage(key, text, item.date)
-        case Topic():
-            return Passage(key, f"{item.name} {item.summary}")
-        case Project():
-            return Passage(key, " ".join((item.name, item.description, *item.technologies)))
-        case _:
-            return Passage(key, str(item))
-
-
 def _telling(hits: list[Hit]) -> list[Hit]:
     """Hits that match by their own words, and not far worse than the best: an irrelevant item is a fault."""
     best = max((h.score for h in hits), default=0.0)
     return [h for h in hits if h.coverage > 0 and h.score >= _NEAR_THE_BEST * best]
-
-
-def past_id(entry: HistoryEntry) -> str:
-    """Id of a past value: its fact's id and the moment it ended."""
-    return f"{entry.fact.id}@{entry.valid_to:%Y%m%dT%H%M%S}"
-
-
-def _entry(now: Snapshot, key: str) -> HistoryEntry | None:
-    return next((e for e in now.history if past_id(e) == key), None)
 
 
 def _asks_for_everything(query: str) -> bool:
@@ -330,7 +269,7 @@ def _in_time(
     start = window.start if window is not None else as_of
     end = window.end if window is not None else as_of
     if item.kind == "past":
-        entry = _entry(now, item.id)
+        entry = entry_of(now, item.id)
         if not past or entry is None:
             return None
         until = f"true from {entry.valid_from:%Y-%m-%d} until {entry.valid_to:%Y-%m-%d}"
@@ -421,8 +360,3 @@ def _fitting(
             budget -= byte_length(text) + 1
             shown.append((item, text))
     return shown
-
-
-def title(text: str, limit: int = 60) -> str:
-    """The first line of a text, cut at a character."""
-    return by_chars(text.strip().split("\n", 1)[0], limit)

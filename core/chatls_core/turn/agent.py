@@ -113,12 +113,15 @@ class Agent:
         await asyncio.shield(self._ready)
 
     def _expire(self) -> None:
-        """Let machine-named conversations go that are past their time (spec/memory.md §15.1)."""
+        """Let machine-named conversations go that are past their time (spec/memory.md §15.1); read memory ahead."""
         try:
             self.services.sessions.expire(keep_ids=frozenset(self._sessions))
             self.services.spending.expire()
         except OSError as error:
             log.warning("old sessions could not be tidied: %s", error)
+        memory = self.services.settings.memory
+        if memory.enabled and memory.mode != "off":
+            self.services.memory.read_ahead()
 
     def on_state(self, callback: Callable[[], None]) -> None:
         """Have ``callback`` called on the event loop when :meth:`status` may have changed."""
