@@ -9,7 +9,9 @@ things into words of their own; they are trusted to.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
+from typing import Protocol
 
 from chatls_core.memory.worker.parsing import Learned
 from chatls_core.memory.worker.segment import Segment
@@ -27,11 +29,15 @@ MIN_WORDS = 2
 _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
 
 
-def only_said(learned: Learned, segment: Segment) -> Learned:
-    """``learned`` without the items that the segment does not bear out."""
-    text = "\n".join((segment.workspace.replace("/", " "), *(line.text for line in segment.lines)))
+class Told(Protocol):
+    """Says whether an item is borne out; ``least`` telling words are needed."""
+
+    def __call__(self, item: str, least: int = MIN_WORDS) -> bool: ...
+
+
+def borne_out_by(text: str, days: Iterable[str] = ()) -> Told:
+    """The judge over what ``text`` bears out; ``days`` (ISO) may be named beside its numbers."""
     said = _words(text)
-    days = {f"{line.time.astimezone():%Y-%m-%d}" for line in segment.lines}
     numbers = {*_NUMBER.findall(text), *days}
 
     def told(item: str, least: int = MIN_WORDS) -> bool:
@@ -44,6 +50,13 @@ def only_said(learned: Learned, segment: Segment) -> Learned:
             and len(set(every)) >= SHARE_DISTINCT * len(every)
         )
 
+    return told
+
+
+def only_said(learned: Learned, segment: Segment) -> Learned:
+    """``learned`` without the items that the segment does not bear out."""
+    text = "\n".join((segment.workspace.replace("/", " "), *(line.text for line in segment.lines)))
+    told = borne_out_by(text, {f"{line.time.astimezone():%Y-%m-%d}" for line in segment.lines})
     return replace(
         learned,
         daily="\n".join(dict.fromkeys(line for line in learned.daily.splitlines() if told(line))),

@@ -19,6 +19,7 @@ from chatls_core.llm.model import Model
 from chatls_core.memory import notes
 from chatls_core.memory.worker import consolidation, digests
 from chatls_core.memory.worker.asking import ask
+from chatls_core.memory.worker.grounding import borne_out_by
 from chatls_core.memory.worker.locking import only_one
 from chatls_core.memory.worker.parsing import UnreadableReplyError
 from chatls_core.memory.worker.state import DigestMark, LearningState, open_state
@@ -237,12 +238,17 @@ class Housekeeper:
     async def _summary(self, period: Period, material: str) -> str:
         """A model's digest, empty when it cannot be had."""
         try:
-            reply = await ask(self._model(), lambda _: digests.request(period, material), seconds=DIGEST_SECONDS)
+            model = self._model()
+            reply = await ask(model, lambda _: digests.request(period, material), seconds=DIGEST_SECONDS)
         except ModelError as error:
             logger.info("The digest %s is made without a model: %s", period.name, error)
             return ""
         self._usage += reply.usage
-        return digests.bullets_of(reply.text, period.bullets)
+        text = digests.bullets_of(reply.text, period.bullets)
+        if not model.info.native_tools:  # a small model: what it invents must not become the past
+            told = borne_out_by(material)
+            text = "\n".join(line for line in text.splitlines() if told(line))
+        return text
 
     def _mark_digest(self, name: str, mark: DigestMark) -> None:
         def change(state: LearningState) -> tuple[LearningState, None]:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from chatls_core.llm.messages import ModelRequest
+from chatls_core.llm.model import ModelInfo
 from chatls_core.memory import Source
 from tests.core.memory.worker.rig import QuickFileSystem, Rig, asked, outage
 from tests.fakes.file_system import Crash, FailingFileSystem
@@ -209,6 +210,16 @@ async def test_without_a_model_a_digest_lists_what_was_done_and_is_made_again_la
     rig.clock.advance(hours=13)
     await rig.housekeeper.housekeep()
     assert "- the parser, at last" in digest(rig, "weekly/2026-W07")
+
+
+async def test_a_small_model_sums_up_only_what_was_done(tmp_path: Path) -> None:
+    rig = Rig(
+        tmp_path, lambda _: "- Wrote the parser on 2026-02-10\n- Landed on the moon in 1969\n" + "- the the the the the"
+    )
+    rig.model.info = ModelInfo(window=4096, native_tools=False)
+    worked(rig, datetime(2026, 2, 10, 12, tzinfo=UTC), "Wrote the parser")
+    await rig.housekeeper.housekeep()
+    assert digest(rig, "weekly/2026-W07").endswith("\n\n- Wrote the parser on 2026-02-10\n")
 
 
 async def test_late_episodes_are_brought_into_their_digest_though_the_notes_are_gone(tmp_path: Path) -> None:
