@@ -5,7 +5,7 @@
 Over HTTP it prints its address on the first line of standard output. ``MCP_FAKE_*`` variables shape it, so that a
 configuration file can: ``TOOLS`` (names, comma-separated), ``SILENT`` (never answers), ``STUBBORN`` (does not
 end with its input, nor politely), ``SSE`` (the older web transport), ``TOKEN``,
-``PORT``.
+``PORT``, ``HANGS`` (the memory is never recalled), ``ANSWER`` (what it recalls).
 """
 
 from __future__ import annotations
@@ -70,9 +70,11 @@ def make_server(record: Callable[[str, Any], None], names: set[str]) -> MCPServe
         await context.notify_tools_changed()
         return "grown"
 
-    def memory_recall(query: str, hints: list[str], budget_chars: int) -> str:
+    async def memory_recall(query: str, hints: list[str], budget_chars: int) -> str:
         """What the memory service knows."""
         record("memory_recall", {"query": query, "hints": hints, "budget_chars": budget_chars})
+        if os.environ.get("MCP_FAKE_HANGS"):
+            await asyncio.Event().wait()
         return os.environ.get("MCP_FAKE_ANSWER", f"About {query}: the service remembers Tuesday.")
 
     def memory_store(messages: list[dict[str, str]], session: str) -> str:

@@ -47,13 +47,14 @@ async def test_list_stop_restart_and_the_doctor(tmp_path: Path, models: ModelSer
     record = tmp_path / "fake.jsonl"
     write_servers(
         tmp_path / "home" / ".chatcli" / "mcp_servers.json",
-        entry("fake", record, enabledTools=["echo"]),
+        entry("fake", record, enabledTools=["echo", "memory_recall", "memory_store"]),
         {"name": "gone", "command": "no-such-program"},
     )
-    async with editor(tmp_path, models) as client:
+    async with editor(tmp_path, models, environment={"CHATCLI_MEMORY_PROVIDER": "mcp:fake"}) as client:
         report = await run(client, "doctor.show")
         checks = {c["name"]: c for c in report["data"]["checks"]}
         assert checks["MCP server fake"]["state"] == "ok"
+        assert (checks["Memory service"]["state"], checks["Memory service"]["text"]) == ("ok", "fake")
         assert "no-such-program" in checks["MCP server gone"]["text"]
         assert "mcp_servers.json" in checks["MCP server gone"]["mend"]
         assert report["data"]["healthy"], "a missing server keeps nobody from chatting"

@@ -104,6 +104,15 @@ async def test_over_http_as_well(desk: Desk) -> None:
         await desk.agent.close()
 
 
+async def test_a_service_that_hangs_holds_a_turn_up_for_its_time_only_and_is_then_left_alone(desk: Desk) -> None:
+    use(desk, env={"MCP_FAKE_HANGS": "1"})
+    for number in range(4):
+        result, _ = await desk.ask(f"question {number}")
+        assert result.stop_reason == "end"
+    assert "[EXTERNAL MEMORY]" not in asked(desk)
+    assert len(calls(record(desk), "memory_recall")) == 3
+
+
 async def test_a_service_that_is_not_there_costs_nothing(desk: Desk) -> None:
     desk.agent = desk.make_agent(mcp={"enabled": True}, memory={"provider": "mcp:nobody"})
     result, _ = await desk.ask("hello")
