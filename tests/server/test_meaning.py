@@ -104,9 +104,7 @@ async def test_words_rank_first(tmp_path: Path, models: ModelServer) -> None:
         assert [item["text"] for item in data["items"]][:2] == ["The puppy school meets on Mondays", FACTS[0]]
 
 
-async def test_vectors_are_made_once_and_private_facts_stay_here(
-    tmp_path: Path, home: Path, models: ModelServer
-) -> None:
+async def test_vectors_are_made_once(tmp_path: Path, home: Path, models: ModelServer) -> None:
     async with editor(tmp_path, models, "openai") as client:
         await remember(client)
         await recalled_by_meaning(client, "what is my puppy named?")

@@ -186,6 +186,11 @@ class Meaning:
             kept = self._matrix = texts, known, [i for i, _ in pairs], rows
         return kept[2], kept[3]
 
+    async def settled(self) -> None:
+        """Wait until the vectors that are missing have been made, as far as they can be."""
+        if self._learning is not None:
+            await asyncio.wait([self._learning])
+
     async def close(self) -> None:
         """End the background work and drop connections."""
         if self._learning is not None:
