@@ -227,10 +227,10 @@ class Agent:
             self._roots, self._trusted = tuple(roots), trusted
             self.services.policy = Policy(self.services.home, self._roots, trusted)
             self.services.mcp.set_workspace(self._roots, trusted)
+            self.services.curation.personas.set_workspace(self._roots, trusted)
             self._open_instructions()
 
     def _open_instructions(self) -> None:
-            self.services.curation.personas.set_workspace(self._roots, trusted)
         settings = self.services.settings
         self.services.instructions = Instructions(
             self._roots,
