@@ -201,9 +201,9 @@ class Preparation:
         roots = tuple(self._host.roots)
         active = label(self._host, self._request.active_uri) if self._request.active_uri else ""
         context.surroundings(self._services.clock(), roots, active)
-        asked = self._external() if self._memory_on() else _nothing()
         if self._memory_on():
             await self._services.meaning.prepare(self._question())
+        asked = self._external() if self._memory_on() else _nothing()
         _, external = await asyncio.gather(asyncio.to_thread(self._gather, context, roots, attached), asked)
         context.external(external)
         for problem in self._problems:
