@@ -254,6 +254,10 @@ class Host(Protocol):
     async def read(self, uri: str) -> Document:
         """The document as the user sees it. Raises :class:`HostError`."""
 
+    async def read_lines(self, uri: str, first: int, last: int) -> Sequence[str]:
+        """Lines ``first`` to ``last`` (from 1, without their ends) of a file that is too large for :meth:`read`; fewer,
+        or none, where the file ends before. Nothing behind ``last`` is read. Raises :class:`HostError`."""
+
     async def apply(self, change: WorkspaceChange) -> ChangeResult:
         """Change documents, all or none. Never raises for a refusal: the result says what happened."""
 

@@ -67,6 +67,9 @@ class FakeHost:
     async def read(self, uri: str) -> Document:
         return self._read(uri)
 
+    async def read_lines(self, uri: str, first: int, last: int) -> Sequence[str]:
+        return self._read(uri).text.split("\n")[first - 1 : last]
+
     def _read(self, uri: str) -> Document:
         path = _path(uri)
         if uri in self.buffers:

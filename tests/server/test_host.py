@@ -164,6 +164,25 @@ async def test_unsaved_text_is_read_and_counted_as_dirty(editor: LoopClient, roo
     assert editor.server.host.dirty_documents() == {}
 
 
+async def test_lines_of_a_file_too_large_to_read_whole(editor: LoopClient, root: Path) -> None:
+    path = root / "large.log"
+    with path.open("wb") as file:
+        file.write("\ufefffirst\r\n".encode())
+        file.write(b"0123456789abcdef\n" * 4_000_000)
+        file.write(b"y" * 200_000 + b"\nlast")
+    uri, host = uri_of(path), editor.server.host
+    with pytest.raises(HostError) as failure:
+        await host.read(uri)
+    assert failure.value.kind is HostErrorKind.TOO_LARGE
+    assert await host.read_lines(uri, 1, 2) == ["first", "0123456789abcdef"]
+    assert await host.read_lines(uri, 3_999_999, 4_000_000) == ["0123456789abcdef"] * 2
+    long, last = await host.read_lines(uri, 4_000_002, 4_000_010)
+    assert (set(long), last) == ({"y"}, "last")
+    assert await host.read_lines(uri, 4_000_004, 4_000_010) == []
+    with pytest.raises(HostError):
+        await host.read_lines(uri_of(root.parent / "outside.log"), 1, 2)
+
+
 async def test_a_buffer_is_found_through_a_symbolic_link(editor: LoopClient, root: Path) -> None:
     (root / "alias.py").symlink_to(root / "src" / "a.py")
     buffer = editor.open(root / "src" / "a.py")

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from chatls_core.host import Document, HostError, Location, Position, Range
+from chatls_core.host import Document, HostError, HostErrorKind, Location, Position, Range
 from chatls_core.text import cut
 from chatls_core.tools.base import Tool, ToolArguments, ToolContext, ToolError, ToolOutcome
 from chatls_core.tools.paths import display, ignored, path_filter, path_of, walk
@@ -76,7 +76,13 @@ class ReadFile(Tool[ReadFileArguments]):
         return (Location(context.resolve(arguments.path), place),)
 
     async def run(self, arguments: ReadFileArguments, context: ToolContext) -> ToolOutcome:
-        document = await read_document(context, arguments.path)
+        try:
+            document = await read_document(context, arguments.path)
+        except ToolError as error:
+            cause = error.__cause__
+            if isinstance(cause, HostError) and cause.kind is HostErrorKind.TOO_LARGE:
+                return await self._from_large(arguments, context)
+            raise
         lines = split_lines(document.text)
         if not document.text:
             return ToolOutcome(f"{arguments.path} is empty.", "empty")
@@ -94,6 +100,23 @@ class ReadFile(Tool[ReadFileArguments]):
             else ""
         )
         return ToolOutcome(f"{head}\n{body}{rest}", f"{last - first + 1} lines", self.locations(arguments, context))
+
+    async def _from_large(self, arguments: ReadFileArguments, context: ToolContext) -> ToolOutcome:
+        """A range of a file nobody reads whole: no more of it is read than up to the range's end."""
+        first = arguments.start_line or 1
+        last = min(arguments.end_line or first + MAX_LINES - 1, first + MAX_LINES - 1)
+        if last < first:
+            raise ToolError(f"end_line {arguments.end_line} is before start_line {first}.")
+        try:
+            lines = list(await context.host.read_lines(context.resolve(arguments.path), first, last))
+        except HostError as error:
+            raise ToolError(str(error)) from error
+        if not lines:
+            raise ToolError(f"{arguments.path} ends before line {first}.")
+        stop = first + len(lines) - 1
+        head = f"{arguments.path} (a large file; lines {first}–{stop})"
+        more = f"\n[more: read_file with start_line={stop + 1}]" if stop == last else ""
+        return ToolOutcome(f"{head}\n{numbered(lines, first)}{more}", f"{len(lines)} lines")
 
 
 class ListDirArguments(ToolArguments):

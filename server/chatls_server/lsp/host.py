@@ -122,6 +122,13 @@ class LspHost:
             return reading.from_buffer(opened)
         return await asyncio.to_thread(reading.from_disk, uri, real)
 
+    async def read_lines(self, uri: str, first: int, last: int) -> Sequence[str]:
+        """Lines of a file too large for :meth:`read`; editors do not keep such files as buffers of ours."""
+        path = path_of(uri)
+        if path is None:
+            raise HostError(HostErrorKind.NOT_OPEN, f"{uri} is no file.")
+        return await asyncio.to_thread(reading.lines_from_disk, self.confinement.check(path), first, last)
+
     async def apply(self, change: WorkspaceChange) -> ChangeResult:
         """Change documents, all or none; see :class:`chatls_server.lsp.applying.Applying`."""
         return await self._applying.apply(change)

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from chatls_core.host import Document, HostError, HostErrorKind
 from chatls_server.lsp.documents import Documents, Notebook, OpenDocument
 
 MAX_BYTES = 64 << 20
 """Files above this are not read whole."""
+
+MAX_LINE_BYTES = 1 << 16
+_CHUNK = 1 << 20
 
 
 def from_buffer(document: OpenDocument) -> Document:
@@ -60,7 +66,48 @@ def from_disk(uri: str, path: Path) -> Document:
 
 
 def read_bytes(path: Path) -> bytes:
-    """The bytes of a regular file; raises :class:`HostError` like :func:`from_disk`.
+    """The bytes of a regular file; raises :class:`HostError` like :func:`from_disk`."""
+    with _opened(path) as stream:
+        size = os.fstat(stream.fileno()).st_size
+        if size > MAX_BYTES:
+            raise HostError(HostErrorKind.TOO_LARGE, f"{path} has {size} bytes; at most {MAX_BYTES} are read at once.")
+        return stream.read()
+
+
+def lines_from_disk(path: Path, first: int, last: int) -> list[str]:
+    """Lines of a large UTF-8 file, read up to ``last`` and no farther; see :meth:`chatls_core.host.Host.read_lines`.
+
+    Lines end at ``\\n`` (or ``\\r\\n``); a line longer than :data:`MAX_LINE_BYTES` is cut. Blocks.
+    """
+    with _opened(path) as stream:
+        if b"\0" in stream.read(8192):
+            raise HostError(HostErrorKind.BINARY, f"{path} cannot be read as text: it holds zero bytes.")
+        stream.seek(0)
+        skip, start = first - 1, 0
+        while skip > 0 and (chunk := stream.read(_CHUNK)):
+            ends = chunk.count(b"\n")
+            if ends < skip:
+                skip, start = skip - ends, start + len(chunk)
+                continue
+            at = -1
+            for _ in range(skip):
+                at = chunk.index(b"\n", at + 1)
+            skip, start = 0, start + at + 1
+        if skip > 0:
+            return []
+        stream.seek(start)
+        lines: list[str] = []
+        while len(lines) <= last - first and (line := stream.readline(MAX_LINE_BYTES)):
+            piece = line
+            while len(piece) == MAX_LINE_BYTES and not piece.endswith(b"\n"):
+                piece = stream.readline(MAX_LINE_BYTES)
+            lines.append(line.rstrip(b"\r\n").decode("utf-8-sig" if first == 1 and not lines else "utf-8", "replace"))
+        return lines
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    """A regular file, open for reading.
 
     The last step is not followed when it is a symbolic link (the path has been resolved, so a link there is new), and
     a pipe or device is not waited for.
@@ -76,12 +123,8 @@ def read_bytes(path: Path) -> bytes:
             raise HostError(HostErrorKind.IS_DIRECTORY, f"{path} is a folder, not a file.")
         if not stat.S_ISREG(status.st_mode):
             raise HostError(HostErrorKind.UNSUPPORTED, f"{path} is no regular file.")
-        if status.st_size > MAX_BYTES:
-            raise HostError(
-                HostErrorKind.TOO_LARGE, f"{path} has {status.st_size} bytes; at most {MAX_BYTES} are read at once."
-            )
         with os.fdopen(handle, "rb", closefd=False) as stream:
-            return stream.read()
+            yield stream
     except OSError as error:
         raise _host_error(path, error) from error
     finally:

@@ -75,6 +75,14 @@ class TerminalHost:
         real = await asyncio.to_thread(self._confinement.check, path)
         return await asyncio.to_thread(reading.from_disk, uri_of(real), real)
 
+    async def read_lines(self, uri: str, first: int, last: int) -> Sequence[str]:
+        """Lines of a file too large for :meth:`read`."""
+        path = path_of(uri)
+        if path is None:
+            raise HostError(HostErrorKind.NOT_OPEN, f"{uri} is no file.")
+        real = await asyncio.to_thread(self._confinement.check, path)
+        return await asyncio.to_thread(reading.lines_from_disk, real, first, last)
+
     async def apply(self, change: WorkspaceChange) -> ChangeResult:
         """Write to disk, all files or none."""
         checked = await self._preflight.check(change.files)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from chatls_core.config import load
+from chatls_core.host import Document, HostError, HostErrorKind
 from chatls_core.tools.base import Tool, ToolContext, ToolError, TurnFiles
 from chatls_core.tools.files import FindFiles, ListDir, ReadFile
 from chatls_core.tools.search import Search
@@ -112,3 +113,19 @@ async def test_finding_and_listing(tmp_path: Path) -> None:
     assert "node_modules" not in listed
     with pytest.raises(ToolError, match="cannot be used"):
         await use(FindFiles(), host, pattern="{a,b}" * 40)
+
+
+async def test_a_range_of_a_file_too_large_to_be_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "big.log").write_text("".join(f"entry {n}\n" for n in range(1, 5001)))
+    host = FakeHost(tmp_path)
+
+    async def too_large(uri: str) -> Document:
+        raise HostError(HostErrorKind.TOO_LARGE, "big.log is too large.")
+
+    monkeypatch.setattr(host, "read", too_large)
+    text = await use(ReadFile(), host, path="big.log", start_line=4000, end_line=4002)
+    assert "4002\tentry 4002" in text
+    assert "entry 4003" not in text
+    assert "start_line=2001" in await use(ReadFile(), host, path="big.log")
+    with pytest.raises(ToolError, match="ends before"):
+        await use(ReadFile(), host, path="big.log", start_line=9000)
