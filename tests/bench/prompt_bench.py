@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 import statistics
 import tempfile
 import time
@@ -33,89 +34,102 @@ from tests.fakes.host import FakeHost
 from tests.fakes.model_server import Call, ModelServer, Reply
 
 INJECTED_CHARS = 38_000
-READ, WRITE = 0.1, 1.25
+READ = 0.1
+WRITE = {"5m": 1.25, "1h": 2.0}
+Rows = list[tuple[str, str]]
+"""A request in cache order: each tool, system part and content block, and the lifetime of a marker that ends there."""
 
 
-def pieces(body: dict[str, Any]) -> list[tuple[str, bool]]:
-    """The request in cache order: each tool, system part and content block, and whether a marker ends there."""
-    rows: list[tuple[str, bool]] = []
+def pieces(body: dict[str, Any]) -> Rows:
+    """The request in cache order."""
+    rows: Rows = []
     messages = [(m["role"], b) for m in body["messages"] for b in m["content"]]
     for role, block in [
         *(("tool", t) for t in body.get("tools", [])),
         *(("system", s) for s in body["system"]),
         *messages,
     ]:
-        marked = "cache_control" in block
-        rows.append((role + json.dumps({k: v for k, v in block.items() if k != "cache_control"}), marked))
+        marker = block.get("cache_control")
+        kept = {k: v for k, v in block.items() if k != "cache_control"}
+        rows.append((role + json.dumps(kept), marker.get("ttl", "5m") if marker else ""))
     return rows
 
 
-def charged(bodies: list[list[tuple[str, bool]]]) -> tuple[float, float]:
-    """Share of bytes read from the cache after the first request, and cost against sending everything fresh."""
+def charged(bodies: list[Rows]) -> tuple[float, float, float]:
+    """Share of bytes read from the cache after the first request; cost against sending everything fresh; cost in fresh
+    bytes."""
     known: set[int] = set()
     read = total = 0
     cost = everything = 0.0
     for number, rows in enumerate(bodies):
         size = reached = written = 0
         prefix = 0
-        ends: list[tuple[int, int]] = []
+        ends: list[tuple[int, int, str]] = []
         for text, marked in rows:
             prefix = hash((prefix, text))
             size += len(text.encode())
             if prefix in known:
                 reached = size
             if marked:
-                ends.append((prefix, size))
+                ends.append((prefix, size, marked))
+        price = 0.0
         if ends:
             written = max(0, ends[-1][1] - reached)
-            known.update(key for key, _ in ends)
+            known.update(key for key, _, _ in ends)
+            price = WRITE[ends[-1][2]]
         if number:
             read += reached
             total += size
-        cost += READ * reached + WRITE * written + (size - reached - written)
+        cost += READ * reached + price * written + (size - reached - written)
         everything += size
-    return read / total, cost / everything
+    return read / total, cost / everything, cost
 
 
-def without_history_markers(rows: list[tuple[str, bool]]) -> list[tuple[str, bool]]:
+def without_history_markers(rows: Rows) -> Rows:
     """The same request with markers on tools and system text only."""
-    return [(text, marked and text.startswith(("tool", "system"))) for text, marked in rows]
+    return [(text, marked if text.startswith(("tool", "system")) else "") for text, marked in rows]
 
 
-def volatile_in_system(bodies: list[list[tuple[str, bool]]]) -> list[list[tuple[str, bool]]]:
-    """The layout of ChatCLI 1.188 (spec/agent.md §1.2): mode and attached contexts marked, memory and instructions
-    unmarked behind them, no marker on the history."""
-    shaped = []
-    for rows in bodies:
-        tools = [row for row in rows if row[0].startswith("tool")]
-        system = [text for text, _ in rows if text.startswith("system")]
-        history = [(text, False) for text, _ in rows if not text.startswith(("tool", "system"))]
-        kept = [text for n, text in enumerate(system) if n == 0 or "Attached context" in text]
-        moving = [(text, False) for text in system if text not in kept]
-        shaped.append([*tools, *((text, True) for text in kept), *moving, *history])
-    return shaped
+def chatclis_layout(rows: Rows) -> Rows:
+    """A request of an uncurated conversation as ChatCLI 1.188 lays it out (spec/agent.md §1.2): mode and attached
+    contexts marked, memory, instructions and what belongs to the turn unmarked behind them and nowhere in the history,
+    which has no marker."""
+    tools = [row for row in rows if row[0].startswith("tool")]
+    system = [text for text, _ in rows if text.startswith("system")]
+    history = [text for text, _ in rows if not text.startswith(("tool", "system"))]
+    kept = [text for n, text in enumerate(system) if n == 0 or "Attached context" in text]
+    turn = [text for text in history if "[TURN CONTEXT]" in text][-1:]
+    moving = [text for text in system if text not in kept] + [text.replace("user", "system", 1) for text in turn]
+    said = [text for text in history if "[TURN CONTEXT]" not in text]
+    return [*tools, *((text, "5m") for text in kept), *((text, "") for text in [*moving, *said])]
 
 
-def report(name: str, bodies: list[dict[str, Any]]) -> None:
-    """Print one script's figures beside the other layouts."""
-    ours = [pieces(body) for body in bodies]
+def report(name: str, bodies: list[dict[str, Any]], uncurated: list[dict[str, Any]]) -> None:
+    """Print one script's figures beside the same script without curation and in other layouts."""
+    ours, plain = [pieces(body) for body in bodies], [pieces(body) for body in uncurated]
     sizes = [sum(len(text) for text, _ in rows) for rows in ours]
     print(f"{name}: {len(bodies)} requests, {sizes[0]:,} to {sizes[-1]:,} characters")
+    base = charged(ours)[2]
     for label, rows in [
         ("ours", ours),
         ("no marker on the history", [without_history_markers(r) for r in ours]),
-        ("ChatCLI 1.188's layout", volatile_in_system(ours)),
+        ("curation off", plain),
+        ("ChatCLI 1.188's layout", [chatclis_layout(r) for r in plain]),
     ]:
-        share, cost = charged(rows)
-        print(f"  {label:<26} {share:7.1%} of input read from the cache, cost {cost:.3f} of sending everything")
+        share, cost, paid = charged(rows)
+        print(f"  {label:<26} {share:7.1%} of input read from the cache, cost {cost:.3f} of sending it all,", end=" ")
+        print(f"{paid / base:.2f} x ours")
 
 
-def make(folder: Path, models: ModelServer) -> tuple[Agent, FakeHost]:
+UNCURATED: dict[str, Any] = {"prompt": {"contextPull": False, "knowledge": False}, "memory": {"mode": "full"}}
+
+
+def make(folder: Path, models: ModelServer, **settings: Any) -> tuple[Agent, FakeHost]:
     """An agent on an empty home and workspace."""
     root = folder / "ws"
-    root.mkdir()
+    root.mkdir(parents=True)
     environment = {"ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": models.url, "HOME": str(folder)}
-    loaded = load(environment, ("bench", {"edits": {"review": "auto"}}))
+    loaded = load(environment, ("bench", {"edits": {"review": "auto"}, **settings}))
     agent = Agent(folder / "home", loaded.settings, environment)
     agent.set_workspace((root,), True)
     return agent, FakeHost(root)
@@ -128,11 +142,25 @@ async def ask(agent: Agent, host: FakeHost, text: str, **more: Any) -> None:
 
 
 async def chat(models: ModelServer, folder: Path) -> None:
-    """Ten turns with instructions, a context and recalled facts."""
-    agent, host = make(folder, models)
-    (host.root / "AGENTS.md").write_text("Prefer small functions and name what they give.\n" * 340)
+    """Ten turns with instructions, a context, two skills that match each time, and recalled facts."""
+    curated = await chatted(models, folder / "on")
+    report(
+        f"10-turn chat, {INJECTED_CHARS:,} characters injected",
+        curated,
+        await chatted(models, folder / "off", **UNCURATED),
+    )
+
+
+async def chatted(models: ModelServer, folder: Path, **settings: Any) -> list[dict[str, Any]]:
+    """The chat's requests."""
+    agent, host = make(folder, models, **settings)
+    (host.root / "AGENTS.md").write_text("Prefer small functions and name what they give.\n" * 240)
     docs = host.root / "docs.md"
-    docs.write_text("The service answers within two hundred milliseconds.\n" * 400)
+    docs.write_text("The service answers within two hundred milliseconds.\n" * 320)
+    for name in ("ports", "services"):
+        skill = host.root / ".chatcli/skills" / name / "SKILL.md"
+        skill.parent.mkdir(parents=True)
+        skill.write_text(f"---\nname: {name}\ntriggers: {name[:-1]}\n---\n" + f"Look the {name} up first.\n" * 150)
     agent.services.curation.contexts.create("docs", [docs])
     for n in range(40):
         agent.services.memory.remember(f"Service number {n} listens on port {7000 + n}", source=Source("user"))
@@ -142,13 +170,66 @@ async def chat(models: ModelServer, folder: Path) -> None:
     for n in range(10):
         models.script(Reply(text=f"It listens there. {'Because of the proxy. ' * 40}"))
         await ask(agent, host, f"On which port does service number {n} listen, and why?")
-    report(f"10-turn chat, {INJECTED_CHARS:,} characters injected", [r.json for r in models.requests[first:]])
     await agent.close()
+    return [dict(r.json) for r in models.requests[first:]]
+
+
+TOPICS = ("database", "proxy", "queue", "cache", "gateway", "scheduler", "mailer", "indexer", "billing", "search")
+QUESTIONS = {
+    "each about another service": [f"Where does the {word} of team {n + 3} run?" for n, word in enumerate(TOPICS)],
+    "all about one service": [
+        "Which hosts does the proxy run on?",
+        "How is the proxy restarted?",
+        "Who restarts the proxy of team 7?",
+        "What else runs on the hosts of the proxy?",
+        "Write the steps of a proxy restart.",
+        "Which team's proxy comes first?",
+        "Is the proxy of team 12 on a host of its own?",
+        "How many proxy hosts are there?",
+        "What did we say about the proxy of team 7?",
+        "Draft a note about the proxy for the team.",
+    ],
+}
+
+
+async def memory(models: ModelServer, folder: Path) -> None:
+    """What memory adds to a 10-turn chat as new input, with 500 facts, by mode."""
+    agent, _ = make(folder / "store", models)
+    for n in range(500):
+        text = f"The {TOPICS[n % 10]} of team {n // 10} runs on host node-{n} and is restarted with make restart-{n}"
+        agent.services.memory.remember(text, source=Source("user"))
+    await agent.close()
+    for number, (name, questions) in enumerate(QUESTIONS.items()):
+        sizes = {
+            mode: await remembered(models, folder / f"{number}{mode}", mode, questions)
+            for mode in ("off", "index", "full")
+        }
+        index, full = sizes["index"] - sizes["off"], sizes["full"] - sizes["off"]
+        print(f"memory of 500 facts, 10 turns {name}: {index:,} bytes of new input in index,", end=" ")
+        print(f"{full:,} in full, {1 - index / full:.1%} smaller")
+
+
+async def remembered(models: ModelServer, folder: Path, mode: str, questions: list[str]) -> int:
+    """Bytes of system text and history of the last request: history only grows, so each was new input once."""
+    shutil.copytree(folder.parent / "store" / "home", folder / "home")
+    agent, host = make(folder, models, memory={"mode": mode}, sessions={"autoRecall": False})
+    for question in questions:
+        models.script(Reply(text="It is there."))
+        await ask(agent, host, question)
+    body = models.requests[-1].json
+    await agent.close()
+    return sum(len(text.encode()) for text, _ in pieces({**body, "tools": []}))
 
 
 async def coder(models: ModelServer, folder: Path) -> None:
     """One run of forty steps that read files."""
-    agent, host = make(folder, models)
+    curated = await coded(models, folder / "on")
+    report("40-turn coder run", curated, await coded(models, folder / "off", **UNCURATED))
+
+
+async def coded(models: ModelServer, folder: Path, **settings: Any) -> list[dict[str, Any]]:
+    """The run's requests."""
+    agent, host = make(folder, models, **settings)
     (host.root / "AGENTS.md").write_text("Prefer small functions.\n" * 100)
     for n in range(40):
         (host.root / f"f{n}.py").write_text("".join(f"value_{n}_{r} = {r}\n" for r in range(150)))
@@ -156,8 +237,8 @@ async def coder(models: ModelServer, folder: Path) -> None:
     models.script(Reply(text="Done."))
     first = len(models.requests)
     await ask(agent, host, "Read every file.", mode="coder")
-    report("40-turn coder run", [r.json for r in models.requests[first:]])
     await agent.close()
+    return [dict(r.json) for r in models.requests[first:]]
 
 
 async def assembly(models: ModelServer, folder: Path) -> None:
@@ -210,7 +291,7 @@ async def assembled(agent: Agent, live: LiveSession, request: ChatRequest, host:
 
 async def main() -> None:
     """Run everything against one loopback model server."""
-    for part in (chat, coder, assembly):
+    for part in (chat, coder, memory, assembly):
         with tempfile.TemporaryDirectory() as folder:
             async with ModelServer() as models:
                 await part(models, Path(folder))

@@ -19,6 +19,8 @@ from chatls_core.sessions.conversation import Conversation
 HEADER = "[TURN CONTEXT]"
 STABLE_KEY = "stable_items"
 PATHS_KEY = "carried_paths"
+RECALL_KEY = "env:recall"
+"""In ``Conversation.carried``: the model was told how recalled lines are to be read."""
 
 
 @dataclass(slots=True)
@@ -92,7 +94,13 @@ class TurnContext:
 
     def recalled(self, text: str, items: Sequence[ContextItem]) -> None:
         """Facts brought in by auto-recall; ids are remembered so that none is sent twice."""
+        from chatls_core.memory.retrieval import AUTO_HEADER
+
         if text:
+            # How these lines are to be read is said once; it is told again when compaction took it away.
+            if self.conversation.carried.get(RECALL_KEY):
+                text = text.replace(AUTO_HEADER, AUTO_HEADER.partition("\n")[0], 1)
+            self.conversation.carried[RECALL_KEY] = "1"
             self.blocks.append(text)
             self.facts += items
             for item in items:

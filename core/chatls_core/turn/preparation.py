@@ -38,6 +38,9 @@ from chatls_core.turn.services import Services
 log = logging.getLogger(__name__)
 
 _PATH_WORD = re.compile(r"[\w@~.+/\\-]+")
+FULL_ITEMS = 100
+"""Most remembered items considered in full mode; its budget in bytes decides how many stand (spec/memory.md §8.5)."""
+
 MAX_TEXT_PATHS = 20
 MAX_PATH_CHARS = 400
 MAX_SCANNED_CHARS = 20_000
@@ -277,7 +280,10 @@ class Preparation:
         roots = tuple(self._host.roots)
         if memory.mode == "full" or not self._ways.memory:
             full = self._services.memory.recall(
-                self._question(), project=roots[0] if roots else None, budget=memory.retrieval_budget
+                self._question(),
+                project=roots[0] if roots else None,
+                limit=FULL_ITEMS,
+                budget=memory.retrieval_budget,
             )
             if full.context:
                 context.blocks.append(fence("memory", full.context))
