@@ -210,3 +210,25 @@ async def test_import_saved_in_the_editor_is_told(tmp_path: Path, root: Path, mo
         editor.type(buffer, "new ", line=0, character=0)
         editor.save(buffer)
         await told(editor, root / "style.txt")
+
+
+async def test_a_file_that_only_an_unsaved_import_waits_for_mends_its_finding(
+    tmp_path: Path, root: Path, models: ModelServer
+) -> None:
+    (root / "AGENTS.md").write_text("Be kind.\n")
+    editor = client(tmp_path, root, models)
+    Watcher(editor, root)
+
+    def findings(count: int) -> Any:
+        return lambda m: (
+            m.get("method") == "textDocument/publishDiagnostics" and len(m["params"]["diagnostics"]) == count
+        )
+
+    async with editor:
+        buffer = editor.open(root / "AGENTS.md", language_id="markdown")
+        editor.type(buffer, "@later.md\n", line=0, character=0)
+        await editor.wait_for(findings(1), seconds=20)
+        since = len(editor.received)
+        save(root / "later.md", "Here.\n")
+        editor.notify("workspace/didChangeWatchedFiles", {"changes": [{"uri": uri_of(root / "later.md"), "type": 1}]})
+        await editor.wait_for(findings(0), since=since, seconds=20)

@@ -121,6 +121,9 @@ class Eyes:
     async def _files_told(self, paths: Sequence[Path]) -> None:
         if await self.watch.worth_a_look(paths):
             await self.changed(paths)
+        else:
+            # An import that is typed but not saved may wait for it.
+            self._look_again()
 
     # --- findings --------------------------------------------------------------------------------------------------
 
