@@ -131,7 +131,10 @@ class Agent(Section):
     )
     command_timeout_seconds: float = setting(600, "Seconds a command may run.", ge=1, scope="machine")
     max_command_output: int = setting(
-        102400, "Bytes of a command's output that are kept.", env=["CHATCLI_MAX_COMMAND_OUTPUT"], ge=1000
+        102400,
+        "Characters of a command's output shown to the model at once; the rest can be recalled.",
+        env=["CHATCLI_MAX_COMMAND_OUTPUT"],
+        ge=1000,
     )
     tool_result_max_chars: int = setting(
         20000, "Characters of one tool result sent to the model.", env=["CHATCLI_TOOL_RESULT_MAX_CHARS"], ge=1000
