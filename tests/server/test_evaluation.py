@@ -151,6 +151,16 @@ async def test_end_to_end_names_reader_and_judge_and_scores_each_type(terminal: 
     assert report["usage"]["anthropic:judge-1"]["cost_usd"] is None
 
 
+async def test_a_judge_of_another_provider_is_asked_for_its_own_model(terminal: Terminal, models: ModelServer) -> None:
+    models.default = judging({"Which": "yes", "best time": "yes", "dog": "yes"})
+    more = {"OPENAI_API_KEY": "sk-judge", "OPENAI_BASE_URL": f"{models.url}/v1", "OPENAI_MODEL": "grader"}
+    arguments = ("--answer", "--model", "anthropic:reader-1", "--judge-provider", "openai")
+    environment = {**terminal.environment, **more}
+    ended = await terminal.run("eval", "longmemeval", "lme", "--json", *arguments, environment=environment)
+    assert ended.code == 0, ended.errors
+    assert (ended.json["reader"], ended.json["judge"]) == ("anthropic:reader-1", "openai:grader")
+
+
 async def test_the_reader_gets_dated_passages_in_order_and_the_date_of_the_question(
     terminal: Terminal, models: ModelServer
 ) -> None:

@@ -101,7 +101,7 @@ async def _run(options: argparse.Namespace, file: Path, environment: Mapping[str
         reader = models.select(options.provider, options.model)
         judge = models.select(
             options.judge_provider or ("" if options.judge_model else options.provider),
-            options.judge_model or options.model,
+            options.judge_model or ("" if options.judge_provider else options.model),
         )
         return await run(replace(plan, reader=reader, judge=judge), _progress)
     finally:
