@@ -155,6 +155,13 @@ async def test_a_guessed_answer_adds_its_words(tmp_path: Path, models: ModelServ
     assert len(models.requests) == 2
 
 
+async def test_doctor_tells_who_embeds_or_what_is_missing(tmp_path: Path, models: ModelServer) -> None:
+    async with editor(tmp_path, models, "ollama") as client:
+        assert "ollama:nomic-embed-text" in (await client.command("chatls.doctor.show"))["markdown"]
+    async with editor(tmp_path, models, "voyage") as client:
+        assert "voyage need a key" in (await client.command("chatls.doctor.show"))["markdown"]
+
+
 async def test_nothing_is_embedded_unless_somebody_is_named(tmp_path: Path, models: ModelServer) -> None:
     async with editor(tmp_path, models, "") as client:
         await remember(client)

@@ -82,7 +82,7 @@ async def diagnose(
         text = "trusted" if trusted else "not trusted: instruction files are read as data, nothing runs"
         checks.append(Check("Workspace trust", "ok" if trusted else "warning", text))
     await models.refresh()
-    checks += _providers(models)
+    checks += [*_providers(models), *_meaning(models)]
     rg = shutil.which("rg")
     checks.append(
         Check("ripgrep", "ok", rg)
@@ -112,6 +112,18 @@ def _providers(models: Models) -> list[Check]:
     if missing:
         checks.append(Check("Not configured", "ok", ", ".join(missing)))
     return checks
+
+
+def _meaning(models: Models) -> list[Check]:
+    """Who turns texts into vectors, where somebody is named for it."""
+    try:
+        embedder = models.embedder()
+    except ModelError as error:
+        return [Check("Search by meaning", "warning", str(error), error.hint or "See docs/memory.md.")]
+    if embedder is None:
+        return []
+    where = "on this machine" if embedder.here else "elsewhere: sensitive facts are not sent"
+    return [Check("Search by meaning", "ok", f"{embedder.name} ({where})")]
 
 
 async def _servers(servers: McpServers) -> list[Check]:
