@@ -29,7 +29,8 @@ from chatls_core.tools.catalogue import tools_for
 from chatls_core.turn.agent import Agent
 from chatls_core.turn.exchange import ChatRequest
 from chatls_core.turn.live import LiveSession, Turn
-from chatls_core.turn.run import TurnRun, copy_of
+from chatls_core.turn.run import TurnRun
+from chatls_core.turn.saving import copy_of
 from tests.fakes.host import FakeHost
 from tests.fakes.model_server import Call, ModelServer, Reply
 

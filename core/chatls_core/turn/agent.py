@@ -35,7 +35,8 @@ from chatls_core.turn.forwarding import Forwarding
 from chatls_core.turn.learning import BackgroundLearning
 from chatls_core.turn.live import MAX_WAITING, LiveSession, NumberedEvent, Turn
 from chatls_core.turn.preview import PromptPreview, preview
-from chatls_core.turn.run import ToolFactory, TurnRun, asked_model, save, save_or_tell
+from chatls_core.turn.run import ToolFactory, TurnRun, asked_model
+from chatls_core.turn.saving import save, save_or_tell
 from chatls_core.turn.services import Services
 
 log = logging.getLogger(__name__)

@@ -11,7 +11,8 @@ from chatls_core.text.tokens import estimate
 from chatls_core.turn.counting import TokenCount
 from chatls_core.turn.exchange import ChatRequest
 from chatls_core.turn.live import LiveSession, Turn
-from chatls_core.turn.run import ToolFactory, TurnRun, copy_of
+from chatls_core.turn.run import ToolFactory, TurnRun
+from chatls_core.turn.saving import copy_of
 from chatls_core.turn.services import Services
 
 

@@ -35,7 +35,7 @@ from chatls_core.prompt import cache_lifetime, cache_telemetry, personas
 from chatls_core.prompt.compaction import CARRIES_KEY
 from chatls_core.prompt.request import breakpoints, prompt_chars
 from chatls_core.prompt.window import START_KEY, history_start
-from chatls_core.sessions.conversation import Conversation, SessionError
+from chatls_core.sessions.conversation import Conversation
 from chatls_core.tools.base import ToolSet
 from chatls_core.tools.edit_journal import RecordedFile
 from chatls_core.turn import budget
@@ -46,6 +46,7 @@ from chatls_core.turn.execute_blocks import execute_calls
 from chatls_core.turn.ledger import record
 from chatls_core.turn.live import LiveSession, Turn
 from chatls_core.turn.preparation import Preparation
+from chatls_core.turn.saving import copy_of, save_or_tell
 from chatls_core.turn.services import Services
 from chatls_core.turn.spending import TURN
 from chatls_core.turn.stalls import Failures, Repeats
@@ -458,45 +459,11 @@ class TurnRun:
         )
 
 
-async def save(services: Services, session: LiveSession) -> None:
-    """Bring a conversation to disk, in order, without blocking the loop. Raises :class:`OSError`."""
-    if not services.settings.sessions.autosave:
-        return
-    async with session.saving:
-        conversation = session.conversation
-        copy = copy_of(conversation)
-        await asyncio.to_thread(services.sessions.save, copy)
-        conversation.name, conversation.title, conversation.updated = copy.name, copy.title, copy.updated
-
-
-async def save_or_tell(services: Services, session: LiveSession, turn: Turn) -> None:
-    """Save; what keeps the disk from taking it is told to the user once per conversation, and the turn goes on."""
-    try:
-        await save(services, session)
-    except (OSError, SessionError) as error:
-        log.error("conversation %s could not be saved: %s", session.conversation.id, error)
-        if not session.unsaved:
-            turn.emit(Notice("error", f"This conversation could not be saved: {error}"))
-        session.unsaved = True
-    else:
-        session.unsaved = False
-
-
 def asked_model(conversation: Conversation, preferred: tuple[str, str]) -> tuple[str, str]:
     """The provider and model this conversation was told to use, else the ``preferred`` ones."""
     state = conversation.state
     provider, model = str(state.get("provider") or ""), str(state.get("model") or "")
     return (provider, model) if provider else preferred
-
-
-def copy_of(conversation: Conversation) -> Conversation:
-    """A conversation another thread may read while this one goes on; messages are immutable."""
-    return replace(
-        conversation,
-        messages=list(conversation.messages),
-        carried=dict(conversation.carried),
-        state=dict(conversation.state),
-    )
 
 
 def _extend_text(parts: list[Part], text: str) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from chatls_core.llm.messages import ImagePart, Message, TextPart, ToolCallPart
 from chatls_core.sessions import Conversation, SessionError
 from chatls_core.turn.live import LiveSession
-from chatls_core.turn.run import save
+from chatls_core.turn.saving import save
 from chatls_server.lsp.commands_memory import date
 from chatls_server.lsp.errors import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, RpcError
 from chatls_server.lsp.protocol import commands as args

@@ -12,7 +12,10 @@ from tests.core.turn.conftest import Desk
 from tests.fakes.model_server import ErrorReply, Reply
 
 STAND_IN = {"fallback": {"providers": ["openai"]}}
-LEARNED = "## DAILY\n- a walk\n## LONGTERM\n- [personal] The user's dog is called Rex\n## EPISODES\n- Walked Rex :: happy :: park"
+LEARNED = (
+    "## DAILY\n- a walk\n## LONGTERM\n- [personal] The user's dog is called Rex\n"
+    "## EPISODES\n- Walked Rex :: happy :: park"
+)
 
 
 def learning_requests(desk: Desk) -> list[str]:
