@@ -46,6 +46,9 @@ describe('the Context page', () => {
   it('shows the total against the window, and what can come from the cache', () => {
     expect($('.summary').textContent).toContain('500 of 1,000 tokens (50 %)');
     expect($('.summary').textContent).toContain('80 % can be read from cache · $0.0100 spent');
+    expect($('.summary').textContent).not.toContain('provider counts');
+    tell({ type: 'state', state: { ...state, counted: 512 } });
+    expect($('.summary').textContent).toContain('512 as the provider counts');
     expect($('[role=meter]').getAttribute('aria-valuenow')).toBe('500');
   });
 

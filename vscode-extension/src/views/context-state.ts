@@ -16,6 +16,8 @@ export interface Bar {
 export interface ContextState {
   model: string;
   tokens: number;
+  /** Tokens as the provider counts them; undefined where only the estimate is known. */
+  counted?: number;
   /** The model's window in tokens; 0 when unknown. */
   window: number;
   /** US dollars of the conversation so far; undefined when unknown. */

@@ -99,18 +99,35 @@ export class ContextView implements vscode.WebviewViewProvider, vscode.TextDocum
     const mine = ++this.reading;
     const state = await this.state();
     // An answer that was overtaken by a newer question is old news.
-    if (mine === this.reading) void this.view?.webview.postMessage({ type: 'state', state });
+    if (mine !== this.reading) return;
+    void this.view?.webview.postMessage({ type: 'state', state });
+    // The provider's own count takes a request to it: the estimate is drawn first.
+    const counted = state.problem === undefined ? await this.counted() : undefined;
+    if (counted !== undefined && mine === this.reading) void this.view?.webview.postMessage({ type: 'state', state: { ...state, counted } });
+  }
+
+  /** The prompt as it would be sent now; with `count` as many tokens as the provider counts. */
+  private async preview(count: boolean): Promise<PromptPreview & { counted?: number }> {
+    const { run, session, mode, asUri } = this.input;
+    const sessionId = session();
+    const active = vscode.window.activeTextEditor?.document.uri;
+    const document = active?.scheme === 'file' ? { activeDocument: { uri: asUri(active) } } : {};
+    const { data } = await run<PromptPreview | undefined>('chatls.prompt.show', { ...(sessionId ? { sessionId } : {}), ...document, mode: mode(), count });
+    return data ?? {};
+  }
+
+  private async counted(): Promise<number | undefined> {
+    try {
+      return (await this.preview(true)).counted;
+    } catch {
+      return undefined; // the estimate stands
+    }
   }
 
   private async state(): Promise<ContextState> {
-    const { run, session, mode, asUri } = this.input;
-    const sessionId = session();
-    const ofSession = sessionId ? { sessionId } : {};
-    const active = vscode.window.activeTextEditor?.document.uri;
-    const document = active?.scheme === 'file' ? { activeDocument: { uri: asUri(active) } } : {};
+    const sessionId = this.input.session();
     try {
-      const { data } = await run<PromptPreview | undefined>('chatls.prompt.show', { ...ofSession, ...document, mode: mode() });
-      const preview = data ?? {};
+      const preview = await this.preview(false);
       const parts = partsOf(preview);
       this.texts = new Map(parts.map(({ id, name, text }) => [id, { name, text }]));
       const past = sessionId ? await this.past(sessionId) : { checkpoints: [], attached: [] };

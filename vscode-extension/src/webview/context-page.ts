@@ -45,7 +45,8 @@ function total(state: ContextState): HTMLElement {
   const meter = h('div', { class: 'bar total', role: 'meter', 'aria-valuemin': 0, 'aria-valuemax': state.window || state.tokens, 'aria-valuenow': state.tokens, 'aria-label': words });
   meter.append(filled('used', share));
   const cost = state.costUsd === undefined ? '' : ` · ${t('{0} spent', `$${state.costUsd.toFixed(4)}`)}`;
-  return h('section', { class: 'summary' }, h('p', {}, h('strong', {}, words)), meter, h('p', { class: 'quiet' }, `${state.model} · ${t('{0} % can be read from cache', cachedPercent)}${cost}`));
+  const counted = state.counted === undefined ? '' : ` · ${t('{0} as the provider counts', number(state.counted))}`;
+  return h('section', { class: 'summary' }, h('p', {}, h('strong', {}, words)), meter, h('p', { class: 'quiet' }, `${state.model} · ${t('{0} % can be read from cache', cachedPercent)}${cost}${counted}`));
 }
 
 function bars(state: ContextState, post: (message: FromContext) => void): HTMLElement {
