@@ -65,9 +65,10 @@ class Preparation:
         self._request = request
         self._host = host
         self._emit = emit
+        self._now = services.clock()
         self._small = False
-        self._unannounced = False
         self._ways = Recovery(False, False, False, False)
+        self._unannounced = False
         self._seen_paths = 0
         self._shown: tuple[str, ...] = ()
         self._problems: list[str] = []
@@ -130,8 +131,8 @@ class Preparation:
         instructions = Section("instructions", render_stable(items))
         skills = [*self._skill_sections(model), *self._mcp_section(model)]
         taken = sum(len(s.text) for s in (*sections, *skills, instructions) if s is not None)
-        contexts = services.curation.rendered(self._conversation, model, taken)
         self._conversation.state[KNOWLEDGE_KEY] = self._ways.knowledge
+        contexts = services.curation.rendered(self._conversation, model, taken)
         sections += [context.section for context in contexts]
         self._conversation.state["folded"] = [context.name for context in contexts if context.folded]
         sections += [*skills, instructions]
@@ -203,7 +204,7 @@ class Preparation:
             return context.text()
         roots = tuple(self._host.roots)
         active = label(self._host, self._request.active_uri) if self._request.active_uri else ""
-        context.surroundings(self._services.clock(), roots, active)
+        context.surroundings(self._now, roots, active)
         if self._memory_on():
             await self._services.meaning.prepare(self._question())
         asked = self._external() if self._memory_on() else _nothing()
@@ -245,6 +246,7 @@ class Preparation:
     def _gather(self, context: TurnContext, roots: tuple[Path, ...], attached: Attached) -> None:
         """Everything that reads the disk, in one go: each hop to a thread delays the first word of the answer."""
         touched = self._instructions(context, roots)
+        context.blocks += personas.changes(self._conversation, self._all_personas())
         self._skills(context, touched)
         loaded = self._conversation.state.pop("loaded_notes", [])
         context.blocks += [str(note) for note in loaded] if isinstance(loaded, list) else []
@@ -255,7 +257,6 @@ class Preparation:
     def _instructions(self, context: TurnContext, roots: tuple[Path, ...]) -> list[Path]:
         """Instruction files and rules; returns the files the request names."""
         instructions = self._services.instructions
-        context.blocks += personas.changes(self._conversation, self._all_personas())
         context.changed_stable(instructions.stable())
         touched = [path for m in self._request.mentions if (path := path_of(m.uri)) is not None]
         touched += _paths_in(self._request.text, roots)
@@ -294,7 +295,7 @@ class Preparation:
             self._question(),
             carried=context.carried_facts(),
             project=roots[0] if roots else None,
-            now=self._services.clock(),
+            now=self._now,
         )
         self._shown = recalled.ids
         context.recalled(recalled.text, [ContextItem(item.id, item.text) for item in recalled.items])
@@ -302,8 +303,7 @@ class Preparation:
     def _recall_sessions(self, context: TurnContext) -> None:
         services = self._services
         if services.settings.sessions.auto_recall:
-            now = services.clock()
-            block = services.sessions.recall_block(self._question(), exclude=self._conversation.id, now=now)
+            block = services.sessions.recall_block(self._question(), exclude=self._conversation.id, now=self._now)
             if block:
                 context.blocks.append(block)
 
