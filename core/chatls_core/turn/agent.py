@@ -357,7 +357,14 @@ class Agent:
         self, session: LiveSession, turn: Turn, outcome: ChatResult | BaseException, ended: TurnEvent
     ) -> None:
         turn.closing = True
-        await save_or_tell(self.services, session, turn)
+        conversation, workspace = session.conversation, str(self._roots[0]) if self._roots else ""
+        # What was said is saved and queued before the answer counts as given: then it cannot be lost, and its writing
+        # does not compete with the next question.
+        await asyncio.gather(
+            save_or_tell(self.services, session, turn),
+            self.learning.said(conversation, turn.id, workspace),
+            self.forwarding.said(conversation, turn.id),
+        )
         turn.record(NumberedEvent(0, ended))
         session.running = None
         if isinstance(outcome, ChatResult):
@@ -365,8 +372,6 @@ class Agent:
         turn.finish(outcome)
         self._next(session)
         self._changed()
-        await self.learning.said(session.conversation, turn.id, str(self._roots[0]) if self._roots else "")
-        await self.forwarding.said(session.conversation, turn.id)
 
     def _next(self, session: LiveSession) -> None:
         if session.running is not None or not session.waiting:
