@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,15 +46,17 @@ class Configuration:
         self._seen: tuple[Signature | None, ...] | None = None
         self._allow_http = False
         self._known = Configured({})
+        self._guard = threading.Lock()
         self._readable: dict[Path, list[Entry]] = {}
 
     def read(self, *, allow_http: bool) -> Configured:
         """What is configured now; the same object while no file changed."""
-        now = tuple(self._signature(path) for path in self._files)
-        if self._seen is None or now != self._seen or allow_http != self._allow_http:
-            self._seen, self._allow_http = now, allow_http
-            self._known = self._load()
-        return self._known
+        with self._guard:
+            now = tuple(self._signature(path) for path in self._files)
+            if self._seen is None or now != self._seen or allow_http != self._allow_http:
+                self._seen, self._allow_http = now, allow_http
+                self._known = self._load()
+            return self._known
 
     def _signature(self, path: Path) -> Signature | None:
         try:

@@ -73,14 +73,21 @@ class McpServers:
         """What is wrong with the configuration files."""
         return self._configured.problems
 
+    def look(self) -> None:
+        """Read the configuration again where it changed; call it in a thread, before ``ready(looked=True)``."""
+        if (self._trusted or self._connections) and not self._closed:
+            self._configured = self._read()
+
     async def refresh(self) -> None:
-        """Follow the configuration: start what is new, end what is gone, start again what failed a while ago."""
+        """Read the configuration and follow it."""
+        await asyncio.to_thread(self.look)
+        await self._follow()
+
+    async def _follow(self) -> None:
+        """Start what is new, end what is gone, start again what failed a while ago."""
         if not self.enabled and not self._connections:
-            if self._trusted and not self._closed:
-                self._configured = await asyncio.to_thread(self._read)
             return
         async with self._guard:
-            self._configured = await asyncio.to_thread(self._read)
             wanted = {n: c for n, c in self._configured.servers.items() if self.enabled and c.enabled}
             gone = [n for n, c in self._connections.items() if n not in wanted or c.config != wanted[n]]
             self._end(gone)
@@ -127,10 +134,14 @@ class McpServers:
         for listener in self.on_change:
             listener()
 
-    async def ready(self, seconds: float | None = None) -> None:
+    async def ready(self, seconds: float | None = None, *, looked: bool = False) -> None:
         """Follow the configuration, then wait until every server is up or known to have failed, for at most
-        ``seconds``. Without a number each server is waited for once, for as long as the setting says."""
-        await self.refresh()
+        ``seconds``. Without a number each server is waited for once, for as long as the setting says. ``looked`` says
+        that :meth:`look` has just been called."""
+        if looked:
+            await self._follow()
+        else:
+            await self.refresh()
         starting = [c for c in self._connections.values() if c.state == "starting"]
         if seconds is None:
             starting = [c for c in starting if not c.waited_for]

@@ -75,7 +75,8 @@ class Preparation:
 
     async def refresh(self) -> None:
         """Take in what another program added to the session, and look at the instruction files."""
-        changes, _ = await asyncio.gather(asyncio.to_thread(self._refresh), self._servers())
+        changes = await asyncio.to_thread(self._refresh)
+        await self._servers()
         self._unannounced = bool(changes)
         if changes:
             self._services.instructions_changed(changes)
@@ -83,7 +84,7 @@ class Preparation:
     async def _servers(self) -> None:
         """Wait a while for MCP servers that are starting; one that failed is told once and costs nothing else."""
         try:
-            await self._services.mcp.ready()
+            await self._services.mcp.ready(looked=True)
         except Exception:
             log.exception("MCP servers could not be looked at")
         for server in self._services.mcp.news():
@@ -100,6 +101,10 @@ class Preparation:
 
     def _refresh(self) -> InstructionChanges:
         self._services.sessions.refresh(self._conversation)
+        try:
+            self._services.mcp.look()
+        except Exception:
+            log.exception("the configuration of MCP servers could not be read")
         return self._services.instructions.refresh()
 
     async def system(self, model: Model) -> None:
