@@ -1,4 +1,4 @@
-"""Slash templates: prompts kept as Markdown files and called as ``/name arguments`` (spec/agent.md §9.5).
+"""Slash templates: prompts kept as Markdown or TOML files and called as ``/name arguments`` (spec/agent.md §9.5).
 
 Folders of other tools are read too. Shell insertions are never run: the text says so where a template has some.
 """
@@ -8,7 +8,8 @@ from __future__ import annotations
 import logging
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,11 +22,16 @@ FOLDERS = (
     ".claude/commands",
     ".cursor/commands",
     ".opencode/commands",
+    ".gemini/commands",
+    ".qwen/commands",
     ".devin/workflows",
     ".windsurf/workflows",
     ".github/prompts",
 )
-"""Where a workspace keeps templates, strongest first; after them ``<home>/commands``."""
+"""Where a workspace keeps templates, strongest first; after them ``<home>/commands``, then those of other tools."""
+
+USER_FOLDERS = (".claude/commands", ".codex/prompts", ".gemini/commands", ".qwen/commands")
+"""Where other tools keep the user's own, below the user's home folder."""
 
 NOT_RUN = "[This template asks for command output to be inserted; ChatLS does not run commands for templates.]"
 _PLACEHOLDER = re.compile(r"\$\$|\$ARGUMENTS\b|\{\{\s*args\s*\}\}|\$([1-9])(?!\d)|\$([A-Z][A-Z0-9_]*)\b")
@@ -45,16 +51,20 @@ class Template:
     model: str = ""
 
 
-def templates(roots: Sequence[Path], home: Path) -> tuple[Template, ...]:
-    """All templates by name; a folder below makes part of the name (``git:commit``). Reads the disk."""
+def templates(roots: Sequence[Path], home: Path, user: Path | None = None) -> tuple[Template, ...]:
+    """All templates by name; a folder below makes part of the name (``git:commit``). Reads the disk.
+
+    ``home`` is the data folder, ``user`` the user's home folder, where other tools' templates are looked for.
+    """
     found: dict[str, Template] = {}
-    for folder, inside in [*((root / f, root) for root in roots for f in FOLDERS), (home / "commands", None)]:
+    folders: list[tuple[Path, Path | None]] = [(root / f, root) for root in roots for f in FOLDERS]
+    folders += [(home / "commands", None), *((user / f, None) for f in USER_FOLDERS if user is not None)]
+    for folder, inside in folders:
         for path in _files(folder, inside):
-            name = ":".join(path.relative_to(folder).parts).lower()
-            name = name.removesuffix(".md").removesuffix(".prompt")
+            name = ":".join(path.relative_to(folder).with_suffix("").parts).lower().removesuffix(".prompt")
             try:
                 found.setdefault(name, _read(name, path))
-            except OSError as error:
+            except (OSError, ValueError) as error:
                 log.warning("The template %s could not be read: %s", path, error)
     return tuple(sorted(found.values(), key=lambda t: t.name))
 
@@ -95,7 +105,17 @@ def expand(template: Template, arguments: str) -> str:
 
 
 def _read(name: str, path: Path) -> Template:
-    head, body = head_and_body(path.read_text("utf-8-sig", errors="replace"))
+    """Raises :class:`OSError`, or :class:`ValueError` for a TOML file without a prompt."""
+    text = path.read_text("utf-8-sig", errors="replace")
+    head: Mapping[str, object]
+    if path.suffix.lower() == ".toml":
+        head = tomllib.loads(text)
+        prompt = head.get("prompt")
+        if not isinstance(prompt, str):
+            raise ValueError("it has no text under 'prompt'")
+        body = prompt
+    else:
+        head, body = head_and_body(text)
     mode = str(head.get("mode") or head.get("agent") or "").strip().lower()
     model = str(head.get("model") or "").strip()
     return Template(
@@ -111,7 +131,7 @@ def _read(name: str, path: Path) -> Template:
 def _files(folder: Path, inside: Path | None) -> Iterator[Path]:
     if not folder.is_dir():
         return
-    for path in sorted(folder.rglob("*.md")):
+    for path in sorted(p for p in folder.rglob("*") if p.suffix.lower() in (".md", ".toml")):
         try:
             within = inside is None or path.resolve().is_relative_to(inside.resolve())
             if within and path.is_file() and path.stat().st_size <= MAX_FILE_BYTES:

@@ -98,7 +98,7 @@ async def _expanded(server: ChatServer, params: wire.ChatParams, home: Path) -> 
     word = slash.called(params.text)
     if word is None:
         return params
-    found = await asyncio.to_thread(templates, server.roots, home)
+    found = await asyncio.to_thread(templates, server.roots, home, Path.home())
     for template in found:
         if template.name == word[0]:
             update: dict[str, Any] = {"text": expand(template, word[1])}

@@ -74,7 +74,7 @@ def _called(roots: tuple[Path, ...], services: Services) -> dict[str, str]:
     """Templates and skills the user may call, with what they are for."""
     skills = services.curation.skills.all(roots, scan=services.settings.instructions.scan)
     found = {command_word(s): s.description or s.argument_hint or "skill" for s in skills if s.invocable}
-    for template in templates(roots, services.home):
+    for template in templates(roots, services.home, Path.home()):
         found[template.name] = template.description or template.argument_hint or "template"
     return found
 

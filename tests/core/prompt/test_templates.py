@@ -44,11 +44,21 @@ def test_folders_of_other_tools_are_read_and_the_own_come_first(tmp_path: Path) 
     ]:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
+    for folder, name, text in [
+        (root / ".gemini/commands/git", "sum.toml", 'description = "sum up"\nprompt = """Sum up {{args}}"""'),
+        (root / ".qwen/commands", "review.toml", 'prompt = "later"'),
+        (root / ".qwen/commands", "broken.toml", "prompt = "),
+        (root / ".qwen/commands", "empty.toml", 'description = "nothing to say"'),
+        (tmp_path / "user/.codex/prompts", "tidy.md", "tidy up"),
+    ]:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
     secret = tmp_path / "secret.md"
     secret.write_text("secret")
     (root / ".claude/commands/leak.md").symlink_to(secret)
-    found = {t.name: t for t in templates((root,), home)}
-    assert set(found) == {"review", "git:commit", "plan", "mine"}
+    found = {t.name: t for t in templates((root,), home, tmp_path / "user")}
+    assert set(found) == {"review", "git:commit", "git:sum", "plan", "mine", "tidy"}
+    assert (found["git:sum"].description, expand(found["git:sum"], "it")) == ("sum up", "Sum up it")
     assert (found["review"].body, found["review"].mode, found["review"].argument_hint) == (
         "ours",
         "coder",
