@@ -63,10 +63,22 @@ export function activate(context: vscode.ExtensionContext): void {
     asUri: fromWire,
   });
   const views = new Views({ extensionUri: context.extensionUri, run, results, session: () => controller.session, mode, asUri, fromWire, openMessage, filesChanged });
-  const router = new PanelRouter({ controller, companions, reviews, view, run, asUri, surroundings, refresh, setMode });
+  const statusListeners: (() => void)[] = [];
+  const router = new PanelRouter({ controller, companions, reviews, view, run, asUri, surroundings, refresh, setMode, settingsTaken });
 
   function mode(): Mode {
     return memento.get<Mode>('mode') ?? 'chat';
+  }
+
+  /** The server tells its state once it has taken new settings; one that does not is not waited for. */
+  function settingsTaken(): Promise<void> {
+    return new Promise((resolve) => {
+      const late = setTimeout(resolve, 2000);
+      statusListeners.push(() => {
+        clearTimeout(late);
+        resolve();
+      });
+    });
   }
 
   function setMode(value: Mode): void {
@@ -107,6 +119,7 @@ export function activate(context: vscode.ExtensionContext): void {
       const line = learningLine(status?.extraction as Learning | undefined, value.extraction as Learning | undefined);
       if (line) view.post({ type: 'notice', ...line });
       status = value;
+      for (const told of statusListeners.splice(0)) told();
       refresh();
     });
     client.onNotification('chatls/instructionsChanged', ({ changed }: { changed?: string[] }) => {

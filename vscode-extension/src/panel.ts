@@ -106,6 +106,7 @@ export type FromPanel =
   | { type: 'undo'; turnId: string; callId?: string }
   | { type: 'memory'; ids: string[] }
   | { type: 'undoMemory'; token: string }
+  | { type: 'raiseBudget'; key: string }
   | { type: 'action'; action: PanelAction };
 
 /** Buttons of cards and of the empty state; each is one of the extension's commands. */

@@ -151,6 +151,18 @@ describe('reading', () => {
     expect(last('retry')).toEqual({ type: 'retry', key: 'why?' });
   });
 
+  it('a budget that is reached says what was spent and leaves two ways', () => {
+    const spent = { kind: 'budget', message: '$2.01 of today’s budget of $2.00 are spent.', hint: 'Raise it.' } as const;
+    sendTurn('why?');
+    tell({ type: 'outcome', key: 'why?', outcome: { kind: 'error', error: spent } });
+    expect($('.card.error').textContent).toContain('$2.01');
+    expect([...document.querySelectorAll('.card.error .actions button')].map((item) => item.textContent)).toEqual(['Raise…', 'Stop']);
+    button('Raise…').click();
+    expect(last('raiseBudget')).toEqual({ type: 'raiseBudget', key: 'why?' });
+    ($('.card.error .actions button:last-child') as HTMLButtonElement).click();
+    expect(document.querySelector('.card.error')).toBeNull();
+  });
+
   it('a link asks the editor, it never navigates', () => {
     sendTurn('q', { kind: 'text', delta: '`src/a.py:4`' });
     const click = new MouseEvent('click', { bubbles: true, cancelable: true });

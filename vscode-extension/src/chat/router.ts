@@ -1,6 +1,7 @@
 /** What the panel asks for, done. */
 
 import * as vscode from 'vscode';
+import { raiseBudget } from '../budget';
 import { guarded, type RunCommand } from '../commands/palette';
 import { openLink } from '../links';
 import type { FromPanel, PanelAction, Surroundings } from '../panel';
@@ -20,6 +21,8 @@ export interface RouterInput {
   surroundings(): Surroundings;
   refresh(): void;
   setMode(mode: Mode): void;
+  /** Resolves when the server has taken new settings, or after a short while. */
+  settingsTaken(): Promise<void>;
 }
 
 /** The commands behind the panel's buttons. */
@@ -120,6 +123,9 @@ export class PanelRouter {
         return;
       case 'undoMemory':
         await vscode.commands.executeCommand('chatls.ui.memory.undo', message.token);
+        return;
+      case 'raiseBudget':
+        if (await raiseBudget(this.input.settingsTaken)) await controller.retry(message.key);
         return;
       case 'action':
         await vscode.commands.executeCommand(ACTIONS[message.action]);

@@ -107,8 +107,8 @@ export class TurnView {
     if (error.kind === 'auth' || error.kind === 'no_provider') act(t('Add a Key…'), style(), 'addKey');
     if (error.kind === 'no_provider') act(t('Use Ollama…'), style(), 'useOllama');
     if (error.kind === 'context_overflow') act(t('Compact the Conversation'), style(), 'compact');
-    if (error.kind === 'budget') act(t('Open Settings'), style(), 'openSettings');
-    if (error.kind !== 'budget' && error.kind !== 'refused') actions.append(this.retryButton(error, style()));
+    if (error.kind === 'budget') return this.budgetCard(error);
+    if (error.kind !== 'refused') actions.append(this.retryButton(error, style()));
     if (error.kind !== 'internal' && error.kind !== 'queue_full') act(t('Switch Model…'), style(), 'switchModel');
     if (error.kind === 'internal') act(t('Show Log'), style(), 'showLog');
     // A hint that only says the message again would be noise.
@@ -120,6 +120,19 @@ export class TurnView {
       hint,
       actions,
     );
+  }
+
+  /** What was spent, and whether to go on: either more money, or the question rests. */
+  private budgetCard(error: Failure): HTMLElement {
+    const card = h('section', { class: 'card error', role: 'alert' });
+    const raise = button(t('Raise…'), 'primary', () => this.post({ type: 'raiseBudget', key: this.turn.sent.key }));
+    const stop = button(t('Stop'), 'secondary', () => card.replaceWith(h('div', { class: 'quiet' }, t('Stopped.'))));
+    card.append(
+      h('header', {}, icon('error'), h('span', { class: 'title' }, error.message)),
+      h('p', { class: 'hint' }, error.hint ?? ''),
+      h('div', { class: 'actions' }, raise, stop),
+    );
+    return card;
   }
 
   private retryButton(error: Failure, style: 'primary' | 'secondary'): HTMLButtonElement {
