@@ -1,13 +1,15 @@
 """How fast edits are planned, how that grows with the file, and how often a slightly wrong edit ends right.
 
-Run: ``python -m tests.bench.edits_bench [--lines 1000 10000] [--edits 400] [--codex PATH]``. Files are made up. The
+Run: ``python -m tests.bench.edits_bench [--lines 1000 10000] [--edits 400] [--codex PATH] [--aider PYTHON] [--corpus
+FILE]``. Files are made up. The
 latency table gives processor time per call (best of several) beside a baseline of the same run: cutting the same text
 into lines and joining it again, the least an editor of lines does.
 
 The accuracy table takes the modules of Python's own library, changes one to eight lines of each, writes the change in
 every format with the slips models make (blanks, indentation, curly quotes, tabs), and counts plans that give the wanted
-text, other texts and refusals. ``--codex`` runs the same patches through a Codex binary (``codex
---codex-run-as-apply-patch``), to compare.
+text, other texts and refusals. ``--codex`` (a Codex binary) and ``--aider`` (a Python with aider-chat) put the same
+edits through those engines, beside them the milliseconds of the median and the slowest; ``--corpus`` does all of that
+for a file of recorded edits, one JSON object with ``format``, ``original``, ``edit`` and ``expected`` a line.
 """
 
 from __future__ import annotations
@@ -15,17 +17,16 @@ from __future__ import annotations
 import argparse
 import difflib
 import json
-import os
 import random
-import subprocess
+import statistics
 import sysconfig
-import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from chatls_core.edits import EditError, hunks, preview, rebase
+from tests.bench.rival_engines import Aider, Codex, Rival
 
 SLIPS = ("none", "line ends", "dedented", "curly quotes", "tabs")
 FORMATS = ("str_replace", "search_replace", "apply_patch", "udiff")
@@ -37,6 +38,8 @@ def main() -> None:
     parser.add_argument("--lines", type=int, nargs="+", default=[1000, 10_000])
     parser.add_argument("--edits", type=int, default=400, help="edits per format and slip in the accuracy table")
     parser.add_argument("--codex", help="a Codex binary to run the same patches through")
+    parser.add_argument("--aider", help="a Python with aider-chat, to run the same blocks and diffs through")
+    parser.add_argument("--corpus", type=Path, help="a file of recorded edits")
     options = parser.parse_args()
     print(f"{'call':36}" + "".join(f"{count:>9} lines  x baseline" for count in options.lines))
     tables = [_latency(count) for count in options.lines]
@@ -46,14 +49,63 @@ def main() -> None:
     print(f"\n{'format, slip':36}    right    other   refused")
     for format in FORMATS:
         for slip in SLIPS:
-            _print_counts(f"{format}, {slip}", _accuracy(format, slip, options.edits, None))
-    if options.codex:
-        for slip in SLIPS:
-            _print_counts(f"codex, {slip}", _accuracy("apply_patch", slip, min(options.edits, 60), options.codex))
+            _print_counts(f"{format}, {slip}", *_accuracy(format, slip, options.edits, OURS))
+    rivals: list[Rival] = [Codex(options.codex)] if options.codex else []
+    rivals += [Aider(options.aider)] if options.aider else []
+    for rival in rivals:
+        for format in rival.formats:
+            for slip in SLIPS:
+                edits = min(options.edits, 60)
+                _print_counts(f"{format}, {slip}, {rival.name}", *_accuracy(format, slip, edits, rival))
+                _print_counts(f"{format}, {slip}, ours on the same", *_accuracy(format, slip, edits, OURS))
+    if options.corpus:
+        _print_corpus(options.corpus, rivals)
 
 
-def _print_counts(name: str, counts: Counter[str]) -> None:
-    print(f"{name:36}{counts['right']:9}{counts['other']:9}{counts['refused']:10}")
+class Ours:
+    """Our engine in the form of its rivals; the milliseconds are processor time."""
+
+    name = "ours"
+    formats = FORMATS
+
+    def apply(self, format: str, files: Mapping[str, str], edit: str) -> tuple[dict[str, str] | None, float]:
+        """See :class:`Rival`."""
+        began = time.process_time()
+        try:
+            after = preview(format, dict(files), edit).after
+        except EditError:
+            return None, (time.process_time() - began) * 1000
+        taken = (time.process_time() - began) * 1000
+        return {path: text for path, text in after.items() if text is not None}, taken
+
+
+OURS = Ours()
+
+
+def _print_corpus(corpus: Path, rivals: Sequence[Rival]) -> None:
+    cases = [json.loads(line) for line in corpus.read_text(encoding="utf-8").splitlines() if line.strip()]
+    print(f"\n{corpus.name:36}    right    other   refused")
+    for engine in (OURS, *rivals):
+        for format in engine.formats:
+            counts, times = Counter[str](), []
+            for case in (c for c in cases if c["format"] == format):
+                after, taken = engine.apply(format, case["original"], case["edit"])
+                times.append(taken)
+                counts[_judged(after, case["original"], case["expected"])] += 1
+            _print_counts(f"{format}, {engine.name}", counts, times)
+
+
+def _judged(after: Mapping[str, str] | None, before: Mapping[str, str], wanted: Mapping[str, str] | None) -> str:
+    if after is None or wanted is None:
+        return "right" if after is None and wanted is None else "refused" if after is None else "other"
+    # Engines differ in whether they name files they left alone, and the final newline is no content.
+    kept = {path: text for path, text in after.items() if before.get(path) != text}
+    return "right" if all(kept.get(p, before.get(p, "")).rstrip() == t.rstrip() for p, t in wanted.items()) else "other"
+
+
+def _print_counts(name: str, counts: Counter[str], times: list[float]) -> None:
+    speed = f"{statistics.median(times):10.2f} ms, slowest {max(times):.2f}" if times else ""
+    print(f"{name:36}{counts['right']:9}{counts['other']:9}{counts['refused']:10}{speed}")
 
 
 def _latency(count: int) -> dict[str, tuple[float, float]]:
@@ -113,10 +165,11 @@ def _patch(body: str) -> str:
     return f"*** Begin Patch\n*** Update File: f.py\n{body}*** End Patch\n"
 
 
-def _accuracy(format: str, slip: str, edits: int, codex: str | None) -> Counter[str]:
+def _accuracy(format: str, slip: str, edits: int, engine: Rival) -> tuple[Counter[str], list[float]]:
     dice = random.Random(f"{format} {slip}")
     library = sorted(Path(sysconfig.get_paths()["stdlib"]).glob("*.py"))
     counts: Counter[str] = Counter()
+    times: list[float] = []
     while sum(counts.values()) < edits:
         lines = dice.choice(library).read_text(encoding="utf-8", errors="replace").split("\n")
         if len(lines) < 40:
@@ -131,8 +184,11 @@ def _accuracy(format: str, slip: str, edits: int, codex: str | None) -> Counter[
         new = [*block[:spot], f"{indent}changed_line(1)", *block[spot + 1 :]]
         wanted = "\n".join([*lines[:start], *new, *lines[start + size :]])
         edit = _written(format, slip, lines, block, new, wanted)
-        counts[_outcome(format, "\n".join(lines), edit, wanted, codex)] += 1
-    return counts
+        after, taken = engine.apply(format, {"f.py": "\n".join(lines)}, edit)
+        times.append(taken)
+        made = None if after is None else after.get("f.py", "").rstrip("\n")
+        counts["refused" if made is None else "right" if made == wanted.rstrip("\n") else "other"] += 1
+    return counts, times
 
 
 def _written(format: str, slip: str, lines: list[str], block: list[str], new: list[str], wanted: str) -> str:
@@ -157,24 +213,6 @@ def _slipped(line: str, slip: str, depth: int) -> str:
     if slip == "tabs":
         return "\t" * (indent // 4) + " " * (indent % 4) + line[indent:]
     return line
-
-
-def _outcome(format: str, text: str, edit: str, wanted: str, codex: str | None) -> str:
-    if codex is None:
-        try:
-            made = preview(format, {"f.py": text}, edit).after["f.py"]
-        except EditError:
-            return "refused"
-        return "right" if made == wanted else "other"
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "f.py"
-        file.write_text(text, encoding="utf-8", newline="")
-        command = [codex, "--codex-run-as-apply-patch", edit]
-        environment = {**os.environ, "CODEX_APPLY_PATCH_PRESERVE_LINE_ENDINGS": "1"}
-        run = subprocess.run(command, cwd=folder, capture_output=True, check=False, env=environment, timeout=30)
-        if run.returncode:
-            return "refused"
-        return "right" if file.read_text(encoding="utf-8").rstrip("\n") == wanted.rstrip("\n") else "other"
 
 
 if __name__ == "__main__":
