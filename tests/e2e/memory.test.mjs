@@ -141,6 +141,9 @@ test('a fact and the profile are edited and marked as sensitive', async () => {
 test('memory is exported to a file and comes back from it', async () => {
   const file = path.join(editor.root, 'kept.jsonl');
   await wb.command('ChatLS: Export Memory…');
+  // The dialog fills its box itself once it has read the folder it begins in.
+  const box = wb.page.locator('.quick-input-widget .quick-input-box input').first();
+  await eventually('the name it proposes', async () => /memory-[\d-]+\.jsonl$/.test(await box.inputValue()));
   await wb.answer(file);
   await eventually('the export', () => fs.existsSync(file));
   const kinds = fs.readFileSync(file, 'utf8').trim().split('\n').map((line) => JSON.parse(line).kind);
