@@ -93,8 +93,14 @@ class Aider:
     formats = ("search_replace", "udiff")
 
     def __init__(self, python: str) -> None:
+        self._folder = tempfile.TemporaryDirectory()  # aider makes files that an edit names
         self._process = subprocess.Popen(
-            [python, "-c", AIDER_PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
+            [python, "-c", AIDER_PROGRAM],
+            cwd=self._folder.name,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
         )
         while (line := self._read()) != "ready":
             if not line:
