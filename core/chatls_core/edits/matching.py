@@ -75,8 +75,8 @@ class FileIndex:
             if kept is not None:
                 keys = [keys[number] for number in kept]
             distinct = dict.fromkeys(keys)
-            # Past the last code point all lines share one character; such a file is not searched (_spell).
-            alphabet = {key: chr(min(i, _MAX_DISTINCT)) for i, key in enumerate(distinct, start=1)}
+            # Past the last code point lines share characters, and what is found is compared in full (_match).
+            alphabet = {key: chr(i % _MAX_DISTINCT + 1) for i, key in enumerate(distinct)}
             made = _Folded("".join(map(alphabet.__getitem__, keys)), alphabet, kept)
             self._folds[fold, dense] = made
         return made
@@ -90,7 +90,7 @@ class FileIndex:
         if folded.kept is not None:
             own = [i for i, key in enumerate(keys) if key]
             keys = [keys[i] for i in own]
-        if len(folded.alphabet) >= _MAX_DISTINCT or any(key not in folded.alphabet for key in keys):
+        if any(key not in folded.alphabet for key in keys):
             return "", own
         return "".join(map(folded.alphabet.__getitem__, keys)), own
 
@@ -167,6 +167,10 @@ class FileIndex:
         contents = self.lines.contents
         kept = None if rung < Rung.BLANK_LINES else self._folded(Rung.BLANK_LINES).kept
         numbers: Sequence[int] = range(at, at + len(own)) if kept is None else kept[at : at + len(own)]
+        if rung in _KEYS and len(self._folded(rung).alphabet) > _MAX_DISTINCT:
+            fold = _KEYS[rung]
+            if any(fold(block[i]) != fold(contents[n]) for i, n in zip(own, numbers, strict=True)):
+                return None
         shift = IDENTITY
         if rung is Rung.ANY_INDENTATION:
             # A search that starts in the middle of a line lacks that line's indentation only: no free indentation.

@@ -124,3 +124,11 @@ def test_the_work_grows_with_the_input_and_no_faster(case: str) -> None:
 def test_a_deeply_nested_edit_is_refused() -> None:
     with pytest.raises(EditError):
         preview("str_replace", {"f.txt": "a"}, json.dumps({"path": "f.txt", "edits": []}) + "]" * 9)
+
+
+def test_a_file_of_more_different_lines_than_there_are_characters_is_searched() -> None:
+    lines = [str(number) for number in range(1_200_000)]
+    edit = "f.txt\n<<<<<<< SEARCH\n1199000\n=======\nnew\n>>>>>>> REPLACE\n"
+    after = preview("search_replace", {"f.txt": "\n".join(lines)}, edit).after["f.txt"]
+    lines[1_199_000] = "new"
+    assert after == "\n".join(lines)

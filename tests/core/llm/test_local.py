@@ -28,6 +28,7 @@ from chatls_core.llm.local_setup import (
 from chatls_core.llm.model import ModelInfo
 from chatls_core.llm.models import Models
 from chatls_core.llm.providers.local import LocalBackend
+from chatls_core.prompt.system import SMALL_SYSTEM
 from tests.core.llm.rig import ask
 
 INFO = ModelInfo(window=4096)
@@ -208,7 +209,7 @@ async def test_a_real_model_answers(home_with_model: Path) -> None:
     home = home_with_model
     models = Models(Settings(), {"HOME": "/nonexistent", "CHATLS_HOME": str(home)})
     model = models.select("local")
-    request = ask("What is the capital of France?", max_output_tokens=40)
+    request = ask("What is the capital of France?", system=(SMALL_SYSTEM,), max_output_tokens=40, temperature=0.0)
     text = "".join([e.text async for e in model.stream(request) if hasattr(e, "text")])
     await models.aclose()
     assert "Paris" in text
