@@ -25,15 +25,26 @@ LONGEST_IDLE = 3600.0
 def settled(conversation: Conversation, model: Model, settings: Settings, mode: Mode) -> Lifetime:
     """The lifetime for the next request. Where the user leaves it to us, the first mode that asks decides: agent and
     coder runs wait for commands and approvals, so they start with an hour, chat with five minutes."""
-    hour = carries_hour(model.provider, model.model)
-    if settings.prompt.cache_ttl != "auto":
-        asked = settings.prompt.cache_ttl
-        return asked if hour or retains_for_a_day(model.provider, model.model) else "5m"
     record = cache_record(conversation)
-    if not record.ttl:
+    if settings.prompt.cache_ttl == "auto" and not record.ttl:
         record = record.model_copy(update={"ttl": "5m" if mode == "chat" else "1h"})
         keep(conversation, record)
-    return (record.ttl or "5m") if hour else "5m"
+    return explained(record, model, settings)[0]
+
+
+def explained(record: CacheRecord, model: Model, settings: Settings) -> tuple[Lifetime, str]:
+    """The lifetime a conversation's next request asks for, and who chose it, in words."""
+    hour = carries_hour(model.provider, model.model)
+    chosen = settings.prompt.cache_ttl
+    if chosen != "auto" and (chosen == "5m" or hour or retains_for_a_day(model.provider, model.model)):
+        return chosen, "as chatls.prompt.cacheTtl says"
+    if not hour:
+        return "5m", "the only one this model has"
+    if record.promoted is not None:
+        return "1h", "since the prefix lapsed in a pause that an hour covers"
+    if record.ttl == "1h":
+        return "1h", "as runs with tools wait"
+    return "5m", "until a pause shows that an hour pays"
 
 
 def promoted(record: CacheRecord, model: Model, settings: Settings, now: datetime) -> CacheRecord:

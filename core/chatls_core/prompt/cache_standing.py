@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from chatls_core.config import Settings
-from chatls_core.llm.cache_life import carries_hour, retains_for_a_day
 from chatls_core.llm.model import Model
-from chatls_core.prompt.cache_record import CacheRecord, Lifetime, cache_record
+from chatls_core.prompt.cache_lifetime import explained
+from chatls_core.prompt.cache_record import Lifetime, cache_record
 from chatls_core.sessions.conversation import Conversation
 
 SHOWN_EVENTS = 5
@@ -56,7 +56,7 @@ class CacheStanding:
 def cache_standing(conversation: Conversation, model: Model, settings: Settings, now: datetime) -> CacheStanding:
     """How the cached prefix of a conversation stands. Changes nothing."""
     record = cache_record(conversation)
-    lifetime, why = _lifetime(record, model, settings)
+    lifetime, why = explained(record, model, settings)
     return CacheStanding(
         lifetime,
         why,
@@ -65,17 +65,3 @@ def cache_standing(conversation: Conversation, model: Model, settings: Settings,
         record.sorted_causes(),
         tuple(CacheLoss(e.at.isoformat(), e.kind, e.cause, e.section, e.lost) for e in record.events[-SHOWN_EVENTS:]),
     )
-
-
-def _lifetime(record: CacheRecord, model: Model, settings: Settings) -> tuple[Lifetime, str]:
-    hour = carries_hour(model.provider, model.model)
-    chosen = settings.prompt.cache_ttl
-    if chosen != "auto" and (chosen == "5m" or hour or retains_for_a_day(model.provider, model.model)):
-        return chosen, "as chatls.prompt.cacheTtl says"
-    if not hour:
-        return "5m", "the only one this model has"
-    if record.promoted is not None:
-        return "1h", "since the prefix lapsed in a pause that an hour covers"
-    if record.ttl == "1h":
-        return "1h", "as runs with tools wait"
-    return "5m", "until a pause shows that an hour pays"

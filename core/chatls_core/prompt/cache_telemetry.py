@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import datetime
 
 from chatls_core.config import Settings
@@ -36,15 +37,25 @@ LOST_SHARE = 0.05
 ALERT_AFTER = 3
 
 
+async def fingerprints(conversation: Conversation, request: ModelRequest) -> tuple[str, ...]:
+    """What tells one request from the next; in a thread, since it reads the whole history."""
+    names = conversation.state.get("sections")
+    sections = [str(n) for n in names] if isinstance(names, list) else ()
+    return await asyncio.to_thread(prints, request, sections)
+
+
 def observe(
     conversation: Conversation,
     request: ModelRequest,
+    marks: tuple[str, ...],
     usage: Usage,
     model: Model,
     settings: Settings,
     now: datetime,
 ) -> str:
     """Take in what an answered request of the user's own turn cost; keeps the conversation's record.
+
+    ``marks`` are the request's :func:`fingerprints`.
 
     Returns a sentence for the user when the cache has failed several times in a row without a reason of ours, else
     an empty one.
@@ -53,8 +64,6 @@ def observe(
         return ""
     before = cache_record(conversation)
     rebuilt = str(conversation.state.pop(REBUILT_KEY, ""))
-    names = conversation.state.get("sections")
-    marks = prints(request, [str(n) for n in names] if isinstance(names, list) else ())
     event = _loss(before, marks, usage, model, rebuilt, now)
     after = before.model_copy(
         update={

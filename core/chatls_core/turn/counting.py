@@ -52,7 +52,8 @@ class TokenCounts:
         until, why = self._resting.get(who, (None, ""))
         if until is not None and self._clock() < until:
             return TokenCount(None, why)
-        key = hashlib.blake2b("\n".join((who, *prints(request))).encode(), digest_size=16).hexdigest()
+        marks = await asyncio.to_thread(prints, request)
+        key = hashlib.blake2b("\n".join((who, *marks)).encode(), digest_size=16).hexdigest()
         if key not in self._known:
             try:
                 async with asyncio.timeout(self._longest):

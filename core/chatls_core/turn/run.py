@@ -226,7 +226,7 @@ class TurnRun:
         agent = self._services.settings.agent
         repeats = Repeats(agent.stall_turns)
         overflows = 0
-        limit = self._services.settings.agent.max_turns
+        limit = agent.max_turns
         for step in range(limit):
             if step:
                 await self._check_budget()
@@ -348,9 +348,6 @@ class TurnRun:
         record(self._conversation, usage)
         services = self._services
         services.spending.add(usage, TURN, self._conversation.id)
-        alert = cache_telemetry.observe(self._conversation, request, usage, model, services.settings, services.clock())
-        if alert:
-            emit(Notice("warning", alert))
         chars = prompt_chars(request)
         services.curation.ratio.learn(
             usage.provider or model.provider, usage.model or model.model, chars, usage.prompt_tokens
@@ -368,7 +365,18 @@ class TurnRun:
         calls = tuple(p for p in parts if isinstance(p, ToolCallPart))
         if parts:
             self._append("assistant", tuple(parts), "text")
+        await self._observe_cache(request, usage, model)
         return calls, stop
+
+    async def _observe_cache(self, request: ModelRequest, usage: Usage, model: Model) -> None:
+        """Note what became of the cached prefix; last, so that whoever stops the turn here loses nothing of it."""
+        services = self._services
+        marks = await cache_telemetry.fingerprints(self._conversation, request)
+        alert = cache_telemetry.observe(
+            self._conversation, request, marks, usage, model, services.settings, services.clock()
+        )
+        if alert:
+            self._turn.emit(Notice("warning", alert))
 
     def _execute_blocks(self, parts: Sequence[Part], stop: ModelStop) -> tuple[ToolCallPart, ...]:
         if stop == "refused" or "run_command" not in self._tools.names():
