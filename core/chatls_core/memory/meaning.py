@@ -21,7 +21,7 @@ from chatls_core.llm.embedding import Embedder
 from chatls_core.llm.events import ModelError
 from chatls_core.llm.messages import Message, ModelRequest, TextPart
 from chatls_core.llm.model import Model
-from chatls_core.memory.vector_cache import VectorCache, digest
+from chatls_core.memory.vector_cache import VectorCache, digest, unit
 from chatls_core.store import PLAIN, Codec
 
 if TYPE_CHECKING:
@@ -224,8 +224,7 @@ class Meaning:
         except ModelError as error:
             self._failed(error)
             return Asked()
-        vector: Vector = np.asarray(row, dtype=np.float32)
-        return Asked(vector / max(float(np.linalg.norm(vector)), 1e-12))
+        return Asked(unit(np.asarray(row, dtype=np.float32)))
 
     async def _guess(self, question: str, keywords: int) -> Asked:
         """Words of a hypothetical answer, the question's own left out; none when the model does not answer."""

@@ -17,7 +17,7 @@ from pydantic import Field, TypeAdapter
 from chatls_core.llm.messages import Message
 from chatls_core.memory.records import EPOCH, LenientRecord, Time
 from chatls_core.memory.stores import Stores
-from chatls_core.memory.worker.segment import Segment
+from chatls_core.memory.worker.segment import Segment, said_since
 from chatls_core.store import JsonStore
 
 MAX_BATCH = 40
@@ -104,7 +104,8 @@ class Outbox:
             return 0
 
         def change(state: OutboxState) -> tuple[OutboxState, int]:
-            fresh = _fresh(state, session, messages, turn_id, origin)
+            marks = [m.message for name in (session, origin) if name and (m := state.sessions.get(name)) is not None]
+            fresh = said_since(messages, marks, turn_id)
             if not fresh:
                 return state, 0
             lines = Segment.of(fresh, session=session, now=now).lines
@@ -177,20 +178,6 @@ class Outbox:
             return state.model_copy(update={which: counts}), False
 
         return self._store.update(change)
-
-
-def _fresh(
-    state: OutboxState, session: str, messages: Sequence[Message], turn_id: str, origin: str
-) -> Sequence[Message]:
-    for mark in (state.sessions.get(session), state.sessions.get(origin) if origin else None):
-        if mark is not None:
-            for index in range(len(messages) - 1, -1, -1):
-                if messages[index].id == mark.message:
-                    return messages[index + 1 :]
-    for index, message in enumerate(messages):
-        if turn_id and message.turn_id == turn_id:
-            return messages[index:]
-    return ()
 
 
 def _without(state: OutboxState, ids: set[str], batch: OutboxBatch | None = None) -> OutboxState:

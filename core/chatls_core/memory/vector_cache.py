@@ -63,7 +63,7 @@ class VectorCache:
 
         known = self.known()
         with self._guard:
-            rows = {key: _unit(np.asarray(vector, dtype=np.float32)) for key, vector in vectors.items()}
+            rows = {key: unit(np.asarray(vector, dtype=np.float32)) for key, vector in vectors.items()}
             size = {len(row) for row in rows.values()}
             if any(len(row) not in size for row in known.values()):
                 known = {}
@@ -114,8 +114,9 @@ def _vector(record: Mapping[str, Any]) -> Vector | None:
     return row if "k" in record and len(row) and bool(np.isfinite(row).all()) else None
 
 
-def _unit(row: Vector) -> Vector:
+def unit(row: Vector) -> Vector:
+    """``row`` at length one; a row of zeros stays."""
     import numpy as np
 
-    unit: Vector = row / max(float(np.linalg.norm(row)), 1e-12)
-    return unit
+    scaled: Vector = row / max(float(np.linalg.norm(row)), 1e-12)
+    return scaled

@@ -28,7 +28,7 @@ from chatls_core.memory.worker.request import build
 from chatls_core.memory.worker.results import LearnResult, Run
 from chatls_core.memory.worker.review import PendingView, ReviewStore, Settled, shown
 from chatls_core.memory.worker.reviewing import accept, reject
-from chatls_core.memory.worker.segment import Segment
+from chatls_core.memory.worker.segment import Segment, said_since
 from chatls_core.memory.worker.state import marked, open_state, with_run
 from chatls_core.store import Clock, StoreReadOnlyError
 
@@ -119,15 +119,8 @@ class Learner:
         conversation older than the worker, they are those from ``turn_id`` on.
         """
         sessions = self._state.read().sessions
-        for mark in (sessions.get(session), sessions.get(origin) if origin else None):
-            if mark is not None:
-                for index in range(len(messages) - 1, -1, -1):
-                    if messages[index].id == mark.message:
-                        return messages[index + 1 :]
-        for index, message in enumerate(messages):
-            if turn_id and message.turn_id == turn_id:
-                return messages[index:]
-        return ()
+        marks = [mark.message for name in (session, origin) if name and (mark := sessions.get(name)) is not None]
+        return said_since(messages, marks, turn_id)
 
     def offer(self, segment: Segment, *, last: str = "") -> int:
         """Queue what was said; returns how many messages are new. On return they are on the disk.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -55,6 +55,21 @@ class Segment:
         """
         lines = tuple(line for m in messages if (line := _line(m, now)) is not None)
         return cls(session, lines, workspace, external)
+
+
+def said_since(messages: Sequence[Message], marks: Iterable[str], turn_id: str) -> Sequence[Message]:
+    """The messages behind the first of ``marks`` (ids of messages taken in before) that still stands among them.
+
+    Where none does, as in a conversation nobody has marked yet, they are those from ``turn_id`` on.
+    """
+    for mark in marks:
+        for index in range(len(messages) - 1, -1, -1):
+            if messages[index].id == mark:
+                return messages[index + 1 :]
+    for index, message in enumerate(messages):
+        if turn_id and message.turn_id == turn_id:
+            return messages[index:]
+    return ()
 
 
 def _line(message: Message, now: datetime) -> Line | None:
