@@ -11,10 +11,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from chatls_core.events import ContextAdded, ContextItem
 from chatls_core.instructions import InstructionItem, render_item
 from chatls_core.sessions.conversation import Conversation
+
+if TYPE_CHECKING:
+    from chatls_core.memory.views import AutoRecall
 
 HEADER = "[TURN CONTEXT]"
 STABLE_KEY = "stable_items"
@@ -92,18 +96,14 @@ class TurnContext:
         """Paths of the instruction files this conversation was sent in turns."""
         return tuple(self._paths().values())
 
-    def recalled(self, text: str, items: Sequence[ContextItem]) -> None:
+    def recalled(self, found: AutoRecall) -> None:
         """Facts brought in by auto-recall; ids are remembered so that none is sent twice."""
-        from chatls_core.memory.retrieval import AUTO_HEADER
-
-        if text:
+        if found.lines:
             # How these lines are to be read is said once; it is told again when compaction took it away.
-            if self.conversation.carried.get(RECALL_KEY):
-                text = text.replace(AUTO_HEADER, AUTO_HEADER.partition("\n")[0], 1)
+            self.blocks.append(found.more if self.conversation.carried.get(RECALL_KEY) else found.text)
             self.conversation.carried[RECALL_KEY] = "1"
-            self.blocks.append(text)
-            self.facts += items
-            for item in items:
+            self.facts += [ContextItem(item.id, item.text) for item in found.items]
+            for item in found.items:
                 self.conversation.carried[f"fact:{item.id}"] = "1"
 
     def external(self, text: str) -> None:

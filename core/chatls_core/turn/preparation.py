@@ -303,7 +303,7 @@ class Preparation:
             now=self._now,
         )
         self._shown = recalled.ids
-        context.recalled(recalled.text, [ContextItem(item.id, item.text) for item in recalled.items])
+        context.recalled(recalled)
 
     def _recall_sessions(self, context: TurnContext) -> None:
         services = self._services
