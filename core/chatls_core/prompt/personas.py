@@ -7,18 +7,16 @@ workspace: its text stands in the system text, where a skill's does not. It narr
 from __future__ import annotations
 
 import hashlib
-import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from chatls_core.prompt.attached_contexts import REBUILD_KEY
-from chatls_core.prompt.skills import MAX_FILE_BYTES, head_and_body, words_of
+from chatls_core.prompt.parsed_files import ParsedFiles
+from chatls_core.prompt.skills import head_and_body, words_of
 from chatls_core.prompt.system import Section
 from chatls_core.sessions.conversation import Conversation
-
-log = logging.getLogger(__name__)
 
 FOLDERS = (".chatcli/agents", ".agent/agents", ".agents/agents", ".claude/agents")
 """Where a workspace keeps personas, strongest first; after them ``<home>/agents``."""
@@ -83,10 +81,11 @@ class Persona:
 
 
 class Personas:
-    """The personas of the workspace and of the user. Reads the disk at every call; a folder holds few files."""
+    """The personas of the workspace and of the user. Any thread; files are read again when they changed."""
 
     def __init__(self, home: Path) -> None:
         self._home = home / "agents"
+        self._parsed = ParsedFiles("persona", parse)
         self._roots: tuple[Path, ...] = ()
         self._trusted = False
 
@@ -100,7 +99,7 @@ class Personas:
         for path, root in self._files():
             if len(found) >= MAX_PERSONAS:
                 break
-            persona = _read(path, root, scan)
+            persona = self._parsed.read(path, root, scan)
             if persona is not None:
                 found.setdefault(persona.name.lower(), persona)
         return tuple(sorted(found.values(), key=lambda p: p.name.lower()))
@@ -121,20 +120,6 @@ def _listed(folder: Path) -> list[Path]:
         return sorted(path for path in folder.iterdir() if path.suffix.lower() == ".md")
     except OSError:
         return []  # no such folder: no personas
-
-
-def _read(path: Path, root: Path | None, scan: bool) -> Persona | None:
-    """The persona in a file, ``None`` where there is none or a link leads out of ``root``."""
-    try:
-        if path.stat().st_size > MAX_FILE_BYTES:
-            log.warning("The persona %s is larger than 512 KiB and is not read", path)
-            return None
-        if root is not None and not path.resolve().is_relative_to(root.resolve()):
-            return None
-        return parse(path.read_text("utf-8-sig", errors="replace"), path, in_workspace=root is not None, scan=scan)
-    except OSError as error:
-        log.warning("The persona %s could not be read: %s", path, error)
-        return None
 
 
 def parse(text: str, path: Path, *, in_workspace: bool = True, scan: bool = True) -> Persona | None:

@@ -6,7 +6,6 @@ Other tools' folders are read too. A project's skill hides a global one of the s
 from __future__ import annotations
 
 import hashlib
-import logging
 import os
 import re
 import threading
@@ -14,12 +13,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-log = logging.getLogger(__name__)
+from chatls_core.prompt.parsed_files import ParsedFiles
 
 FOLDERS = (".chatcli/skills", ".claude/skills", ".agents/skills", ".agent/skills")
 """Where a workspace keeps skills, strongest first; after them ``<home>/skills``."""
 
-MAX_FILE_BYTES = 512 * 1024
 MAX_SKILLS = 500
 _HEAD = re.compile(r"\A---[ \t]*\r?\n(?P<head>.*?)^---[ \t]*(?:\r?\n|\Z)", re.S | re.M)
 _PAIR = re.compile(r"^([A-Za-z][\w-]*)[ \t]*:[ \t]*(.*)$", re.M)
@@ -51,7 +49,7 @@ class Skills:
 
     def __init__(self, home: Path) -> None:
         self._home = home / "skills"
-        self._known: dict[Path, tuple[tuple[int, int, int, bool], Skill | None]] = {}
+        self._parsed = ParsedFiles("skill", parse)
         self._listings: dict[str, _Listing] = {}
         self._lock = threading.Lock()
 
@@ -63,7 +61,7 @@ class Skills:
                 for path in self._files(folder):
                     if len(found) >= MAX_SKILLS:
                         break
-                    skill = self._read(path, root, scan)
+                    skill = self._parsed.read(path, root, scan)
                     if skill is not None:
                         found.setdefault(skill.name.lower(), skill)
         return tuple(sorted(found.values(), key=lambda s: s.name.lower()))
@@ -81,28 +79,6 @@ class Skills:
         if known is None or any(_modified(path) != time for path, time in known.folders.items()):
             known = self._listings[folder] = _listed(folder)
         return known.files
-
-    def _read(self, path: Path, root: Path | None, scan: bool) -> Skill | None:
-        """The skill in a file, ``None`` where there is none or a link leads out of ``root``."""
-        try:
-            stat = path.stat()
-            signature = (stat.st_mtime_ns, stat.st_size, stat.st_ino, scan)
-            known = self._known.get(path)
-            if known is not None and known[0] == signature:
-                return known[1]
-            skill = None
-            if stat.st_size > MAX_FILE_BYTES:
-                log.warning("The skill %s is larger than 512 KiB and is not read", path)
-            elif root is None or path.resolve().is_relative_to(root.resolve()):
-                text = path.read_text("utf-8-sig", errors="replace")
-                skill = parse(text, path, in_workspace=root is not None, scan=scan)
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            log.warning("The skill %s could not be read: %s", path, error)
-            return None
-        self._known[path] = (signature, skill)
-        return skill
 
 
 @dataclass(frozen=True, slots=True)

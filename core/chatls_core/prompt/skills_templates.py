@@ -13,7 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from chatls_core.prompt.skills import MAX_FILE_BYTES, head_and_body, words_of
+from chatls_core.prompt.parsed_files import MAX_FILE_BYTES, within
+from chatls_core.prompt.skills import head_and_body, words_of
 
 log = logging.getLogger(__name__)
 
@@ -133,8 +134,7 @@ def _files(folder: Path, inside: Path | None) -> Iterator[Path]:
         return
     for path in sorted(p for p in folder.rglob("*") if p.suffix.lower() in (".md", ".toml")):
         try:
-            within = inside is None or path.resolve().is_relative_to(inside.resolve())
-            if within and path.is_file() and path.stat().st_size <= MAX_FILE_BYTES:
+            if within(path, inside) and path.is_file() and path.stat().st_size <= MAX_FILE_BYTES:
                 yield path
         except OSError as error:
             log.warning("The template %s could not be looked at: %s", path, error)
