@@ -13,6 +13,12 @@ from datetime import datetime
 from .tokenizer import fold
 
 
+def iso_moment(text: str) -> datetime:
+    """An ISO date or moment, in local time where it names no zone. Raises :class:`ValueError`."""
+    value = datetime.fromisoformat(text)
+    return value if value.tzinfo else value.astimezone()
+
+
 def _numbered(first: int, *rows: str) -> dict[str, int]:
     return {name: number for row in rows for number, name in enumerate(row.split(), first)}
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import datetime
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
 from chatls_core.host import Location, Position, Range
 from chatls_core.sessions import SessionError, SessionStore
+from chatls_core.text.dates import iso_moment
 from chatls_core.text.redaction import redact
 from chatls_core.tools.aftermath import save_files
 from chatls_core.tools.base import Tool, ToolArguments, ToolContext, ToolError, ToolOutcome
@@ -163,10 +165,5 @@ class SessionTool(Tool[SessionArguments]):
                 return "\n".join(lines) or "No conversation is saved yet.", f"{listed.total} conversations"
 
 
-def _date(text: str) -> Any:
-    from datetime import datetime
-
-    if not text:
-        return None
-    value = datetime.fromisoformat(text)
-    return value if value.tzinfo else value.astimezone()
+def _date(text: str) -> datetime | None:
+    return iso_moment(text) if text else None

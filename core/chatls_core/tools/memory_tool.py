@@ -10,6 +10,7 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from chatls_core.memory import Memory, Source
+from chatls_core.text.dates import iso_moment
 from chatls_core.tools.base import Tool, ToolArguments, ToolContext, ToolError, ToolOutcome
 
 Command = Literal["remember", "recall", "forget", "profile", "timeline", "neighbors", "map"]
@@ -119,7 +120,6 @@ def _date(text: str) -> datetime | None:
     if not text.strip():
         return None
     try:
-        value = datetime.fromisoformat(text.strip())
+        return iso_moment(text.strip())
     except ValueError as error:
         raise ToolError(f"as_of {text!r} is no ISO date such as 2026-03-31.") from error
-    return value if value.tzinfo else value.astimezone()

@@ -28,11 +28,6 @@ def record(conversation: Conversation, usage: Usage) -> None:
     conversation.state[STATE_KEY] = {key: asdict(value) for key, value in rows.items()}
 
 
-def known_cost(rows: Mapping[str, Usage]) -> float:
-    """US dollars of all rows whose price is known."""
-    return sum(usage.cost_usd for usage in rows.values() if usage.cost_usd is not None)
-
-
 def _usage(value: Any) -> Usage:
     names = {f.name for f in fields(Usage)}
     return Usage(**{k: v for k, v in value.items() if k in names}) if isinstance(value, Mapping) else Usage()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from chatls_core.memory import Memory, Source, TransferError
 from chatls_core.store import StoreReadOnlyError
+from chatls_core.text.dates import iso_moment
 from chatls_server.lsp.errors import INTERNAL_ERROR, INVALID_PARAMS, RpcError
 from chatls_server.lsp.protocol import commands as args
 from chatls_server.lsp.protocol.base import Nothing
@@ -42,10 +43,9 @@ def date(text: str | None, name: str) -> datetime | None:
     if not text:
         return None
     try:
-        value = datetime.fromisoformat(text)
+        return iso_moment(text)
     except ValueError as error:
         raise RpcError(INVALID_PARAMS, f"{name}: {text!r} is no ISO date such as 2026-03-31") from error
-    return value if value.tzinfo else value.astimezone()
 
 
 def project(server: ChatServer) -> Path | None:

@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from chatls_core.prompt.personas import Persona, choose, chosen
+from chatls_server.lsp.commands_session import meant
 from chatls_server.lsp.errors import INVALID_PARAMS, RpcError
 from chatls_server.lsp.protocol import commands as args
 from chatls_server.lsp.protocol.commands import CommandResult
@@ -78,9 +79,7 @@ async def persona_detach(server: ChatServer, a: args.NamedArgs) -> CommandResult
 
 
 async def _choose(agent: Agent, a: args.NamedArgs, personas: tuple[Persona, ...], change: Any) -> CommandResult:
-    if not a.session_id:
-        raise RpcError(INVALID_PARAMS, "sessionId: which conversation?")
-    conversation = (await agent.session(a.session_id)).conversation
+    conversation = (await meant(agent, a.session_id)).conversation
     before = list(chosen(conversation))
     after = change(before)
     if after != before:

@@ -18,7 +18,7 @@ from chatls_core.turn.compacting import told
 from chatls_core.turn.exchange import ChatRequest
 from chatls_core.turn.live import LiveSession
 from chatls_core.turn.standing import AttachedCost, attached_costs, context_warnings, standing
-from chatls_server.lsp.commands_session import existing, in_thread
+from chatls_server.lsp.commands_session import existing, in_thread, meant
 from chatls_server.lsp.errors import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, RpcError
 from chatls_server.lsp.protocol import commands as args
 from chatls_server.lsp.protocol.base import Nothing
@@ -132,10 +132,8 @@ async def context_delete(server: ChatServer, a: args.ContextArgs) -> CommandResu
 
 
 async def _session(server: ChatServer, session_id: str | None) -> tuple[Agent, LiveSession]:
-    if not session_id:
-        raise RpcError(INVALID_PARAMS, "sessionId: which conversation?")
     agent = await server.agent()
-    return agent, await agent.session(session_id)
+    return agent, await meant(agent, session_id)
 
 
 @command("chatls.context.attach", args.ContextArgs)

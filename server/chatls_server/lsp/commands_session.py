@@ -42,6 +42,13 @@ async def existing(agent: Agent, session_id: str | None, name: str | None = None
     raise RpcError(INVALID_PARAMS, f"sessionId: there is no session {wanted!r}")
 
 
+async def meant(agent: Agent, session_id: str | None) -> LiveSession:
+    """The session a command is about, made where it is new. Raises −32602 when none is named."""
+    if not session_id:
+        raise RpcError(INVALID_PARAMS, "sessionId: which conversation?")
+    return await agent.session(session_id)
+
+
 async def _rename(agent: Agent, live: LiveSession, name: str) -> None:
     renamed = await in_thread(lambda: agent.services.sessions.rename(live.conversation.id, name))
     live.conversation.name, live.conversation.named = renamed.name, True

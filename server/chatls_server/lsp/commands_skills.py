@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from chatls_core.prompt.attached_contexts import REBUILD_KEY
 from chatls_core.prompt.skills import Skill
 from chatls_core.prompt.skills_matching import PINNED_KEY, command_word, pinned
+from chatls_server.lsp.commands_session import meant
 from chatls_server.lsp.errors import INVALID_PARAMS, RpcError
 from chatls_server.lsp.protocol import commands as args
 from chatls_server.lsp.protocol.commands import CommandResult
@@ -67,9 +68,7 @@ async def skill_unpin(server: ChatServer, a: args.NamedArgs) -> CommandResult:
 
 
 async def _set(agent: Agent, a: args.NamedArgs, change: Any) -> CommandResult:
-    if not a.session_id:
-        raise RpcError(INVALID_PARAMS, "sessionId: which conversation?")
-    conversation = (await agent.session(a.session_id)).conversation
+    conversation = (await meant(agent, a.session_id)).conversation
     before = list(pinned(conversation))
     after = change(before)
     if after != before:

@@ -13,6 +13,7 @@ from chatls_core.memory import Memory, Source
 from chatls_core.sessions import SessionStore
 from chatls_core.sessions.conversation import SessionError
 from chatls_core.store import StoreReadOnlyError
+from chatls_core.text.dates import iso_moment
 from chatls_core.text.redaction import redact
 
 Category = Literal["", "architecture", "pattern", "preference", "gotcha", "project", "personal", "general"]
@@ -136,7 +137,6 @@ def _date(text: str) -> datetime | None:
     if not text.strip():
         return None
     try:
-        value = datetime.fromisoformat(text.strip())
+        return iso_moment(text.strip())
     except ValueError as error:
         raise ToolError(f"{text!r} is no ISO date such as 2026-03-31.") from error
-    return value if value.tzinfo else value.astimezone()
