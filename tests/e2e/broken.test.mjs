@@ -2,31 +2,21 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
-import { after, before, test } from 'node:test';
-import { Editor, eventually, FakeModel, launchBrowser, prepared, Workbench } from './harness.mjs';
+import { test } from 'node:test';
+import { eventually, prepared, scene } from './harness.mjs';
 
 let model;
-let browser;
 let editor;
 let wb;
 
-before(async () => {
-  [model, browser] = await Promise.all([FakeModel.start(), launchBrowser()]);
-  editor = await Editor.start({
+scene('broken', {
+  options: (model) => ({
     settings: { 'chatls.server.path': '/nowhere/chatls', 'workbench.colorTheme': 'Default Dark Modern' },
     files: { 'a.txt': 'hello\n' },
     env: { ANTHROPIC_API_KEY: 'sk-ant-e2e', ANTHROPIC_BASE_URL: model.url },
-  });
-  wb = await Workbench.open(browser, editor, 'broken');
-  await wb.openChat();
-  await wb.widenSideBar();
-});
-
-after(async () => {
-  await wb?.shot('last');
-  await browser?.close();
-  await editor?.stop();
-  await model?.stop();
+  }),
+  ready: false,
+  use: (made) => ({ model, editor, wb } = made),
 });
 
 test('a server that is not there is one card with what to do', async () => {

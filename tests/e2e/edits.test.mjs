@@ -1,36 +1,24 @@
 // Edits nobody has to fear, in a real VS Code: typing meanwhile, single hunks, files unsaved, renamed and read-only.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
-import { after, before, test } from 'node:test';
-import { Editor, eventually, FakeModel, launchBrowser, Workbench } from './harness.mjs';
+import { test } from 'node:test';
+import { eventually, scene } from './harness.mjs';
 
 const LINES = Array.from({ length: 40 }, (_, n) => `line ${n + 1}`).join('\n') + '\n';
 const SHOUTED = LINES.replace('line 3\n', 'LINE 3\n').replace('line 20\n', 'LINE 20\n').replace('line 38\n', 'LINE 38\n');
 
 let model;
 let editor;
-let browser;
 let wb;
 
-before(async () => {
-  [model, browser] = await Promise.all([FakeModel.start(), launchBrowser()]);
-  editor = await Editor.start({
+scene('edits', {
+  options: (model) => ({
     files: { 'typed.txt': 'one\ntwo\nthree\n', 'hunks.txt': LINES, 'old.txt': 'alpha\nbeta\n', 'locked.txt': 'do not touch\n', 'made.txt': '' },
     env: { ANTHROPIC_API_KEY: 'sk-ant-e2e', ANTHROPIC_BASE_URL: model.url, ANTHROPIC_MODEL: 'claude-sonnet-4-6' },
     settings: { 'chatls.edits.format': 'apply_patch' },
-  });
-  fs.chmodSync(editor.path('locked.txt'), 0o444);
-  wb = await Workbench.open(browser, editor, 'edits');
-  await wb.openChat();
-  await wb.widenSideBar();
-  await wb.ready();
-});
-
-after(async () => {
-  await wb?.shot('last');
-  await browser?.close();
-  await editor?.stop();
-  await model?.stop();
+  }),
+  started: (opened) => fs.chmodSync(opened.path('locked.txt'), 0o444),
+  use: (made) => ({ model, editor, wb } = made),
 });
 
 const lastTurn = () => wb.chat.locator('.turn').last();

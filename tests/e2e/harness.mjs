@@ -5,6 +5,7 @@ import fs from 'node:fs';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
+import { after, before } from 'node:test';
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -316,4 +317,29 @@ export function launchBrowser() {
   // Chromium refuses its own sandbox to root, which is what CI containers run as.
   const root = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
   return chromium.launch({ executablePath, headless: true, args: [...quiet, ...root, ...args] });
+}
+
+/**
+ * One VS Code with our panel open for all tests of a file. `options` makes those of `Editor.start` from the model,
+ * `started` may prepare the editor's folder before it is opened, `use` is given what the tests work with. Where no server
+ * comes up, `ready` is false.
+ */
+export function scene(name, { options, started = () => undefined, ready = true, use }) {
+  const made = {};
+  before(async () => {
+    [made.model, made.browser] = await Promise.all([FakeModel.start(), launchBrowser()]);
+    made.editor = await Editor.start(await options(made.model));
+    await started(made.editor);
+    made.wb = await Workbench.open(made.browser, made.editor, name);
+    use(made);
+    await made.wb.openChat();
+    await made.wb.widenSideBar();
+    if (ready) await made.wb.ready();
+  });
+  after(async () => {
+    await made.wb?.shot('last');
+    await made.browser?.close();
+    await made.editor?.stop();
+    await made.model?.stop();
+  });
 }

@@ -1,33 +1,21 @@
 // The main job in a real VS Code: ask, remember, obey, edit, come back.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
-import { after, before, test } from 'node:test';
-import { Editor, eventually, FakeModel, launchBrowser, Workbench } from './harness.mjs';
+import { test } from 'node:test';
+import { eventually, scene } from './harness.mjs';
 
 const APP = 'def add(a, b):\n    return a - b\n\n\ndef double(a):\n    return a + a\n';
 
 let model;
 let editor;
-let browser;
 let wb;
 
-before(async () => {
-  [model, browser] = await Promise.all([FakeModel.start(), launchBrowser()]);
-  editor = await Editor.start({
+scene('main', {
+  options: (model) => ({
     files: { 'src/app.py': APP, 'AGENTS.md': '# Rules\n\nAnswer briefly.\n', 'notes.txt': 'Deploys happen on Thursdays.\n' },
     env: { ANTHROPIC_API_KEY: 'sk-ant-e2e', ANTHROPIC_BASE_URL: model.url, ANTHROPIC_MODEL: 'claude-sonnet-4-6' },
-  });
-  wb = await Workbench.open(browser, editor, 'main');
-  await wb.openChat();
-  await wb.widenSideBar();
-  await wb.ready();
-});
-
-after(async () => {
-  await wb?.shot('last');
-  await browser?.close();
-  await editor?.stop();
-  await model?.stop();
+  }),
+  use: (made) => ({ model, editor, wb } = made),
 });
 
 /** The newest turn of the panel. */

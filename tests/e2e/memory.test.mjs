@@ -2,32 +2,20 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
-import { after, before, test } from 'node:test';
-import { Editor, eventually, FakeModel, launchBrowser, Workbench } from './harness.mjs';
+import { test } from 'node:test';
+import { eventually, scene } from './harness.mjs';
 
 let model;
 let editor;
-let browser;
 let wb;
 
-before(async () => {
-  [model, browser] = await Promise.all([FakeModel.start(), launchBrowser()]);
-  editor = await Editor.start({
+scene('memory', {
+  options: (model) => ({
     files: { 'src/app.py': 'x = 1\n' },
     settings: { 'files.simpleDialog.enable': true },
     env: { ANTHROPIC_API_KEY: 'sk-ant-e2e', ANTHROPIC_BASE_URL: model.url, ANTHROPIC_MODEL: 'claude-sonnet-4-6' },
-  });
-  wb = await Workbench.open(browser, editor, 'memory');
-  await wb.openChat();
-  await wb.widenSideBar();
-  await wb.ready();
-});
-
-after(async () => {
-  await wb?.shot('last');
-  await browser?.close();
-  await editor?.stop();
-  await model?.stop();
+  }),
+  use: (made) => ({ model, editor, wb } = made),
 });
 
 /** Writes a file of memory as another program would. */

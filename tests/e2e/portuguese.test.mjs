@@ -1,31 +1,18 @@
 // The same product in Portuguese, in a dark high-contrast theme.
-import { after, before, test } from 'node:test';
-import { Editor, FakeModel, launchBrowser, Workbench } from './harness.mjs';
+import { test } from 'node:test';
+import { scene } from './harness.mjs';
 
 let model;
-let editor;
-let browser;
 let wb;
 
-before(async () => {
-  [model, browser] = await Promise.all([FakeModel.start(), launchBrowser()]);
-  editor = await Editor.start({
+scene('portuguese', {
+  options: (model) => ({
     language: 'pt-br',
     settings: { 'workbench.colorTheme': 'Default High Contrast' },
     files: { 'app.py': 'x = 1\n' },
     env: { OPENAI_API_KEY: 'sk-e2e', OPENAI_BASE_URL: `${model.url}/v1`, OPENAI_MODEL: 'gpt-5.4' },
-  });
-  wb = await Workbench.open(browser, editor, 'portuguese');
-  await wb.openChat();
-  await wb.widenSideBar();
-  await wb.ready();
-});
-
-after(async () => {
-  await wb?.shot('last');
-  await browser?.close();
-  await editor?.stop();
-  await model?.stop();
+  }),
+  use: (made) => ({ model, wb } = made),
 });
 
 test('the panel, the palette and the status bar speak Portuguese', async () => {

@@ -3,15 +3,14 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
-import { after, before, test } from 'node:test';
-import { Editor, FakeModel, launchBrowser, Workbench } from './harness.mjs';
+import { after, test } from 'node:test';
+import { scene } from './harness.mjs';
 
 const TOKEN = 'gho_0123456789abcdefghij';
 let model;
 let github;
 let agreed = false;
 let editor;
-let browser;
 let wb;
 
 /** GitHub's pages for the device code. */
@@ -28,22 +27,19 @@ function startGitHub() {
   return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server)));
 }
 
-before(async () => {
-  [model, browser, github] = await Promise.all([FakeModel.start(), launchBrowser(), startGitHub()]);
-  editor = await Editor.start({
-    files: { 'a.txt': 'hello\n' },
-    env: { GITHUB_SERVER_URL: `http://127.0.0.1:${github.address().port}`, GITHUB_API_URL: model.url, COPILOT_BASE_URL: model.url },
-  });
-  wb = await Workbench.open(browser, editor, 'sign-in');
-  await wb.openChat();
-  await wb.widenSideBar();
+scene('sign-in', {
+  options: async (model) => {
+    github = await startGitHub();
+    return {
+      files: { 'a.txt': 'hello\n' },
+      env: { GITHUB_SERVER_URL: `http://127.0.0.1:${github.address().port}`, GITHUB_API_URL: model.url, COPILOT_BASE_URL: model.url },
+    };
+  },
+  ready: false,
+  use: (made) => ({ model, editor, wb } = made),
 });
 
-after(async () => {
-  await wb?.shot('last');
-  await browser?.close();
-  await editor?.stop();
-  await model?.stop();
+after(() => {
   github?.close();
 });
 

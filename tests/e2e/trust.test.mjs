@@ -1,32 +1,19 @@
 // A folder that is not trusted, and then is.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { Editor, FakeModel, launchBrowser, Workbench } from './harness.mjs';
+import { test } from 'node:test';
+import { scene } from './harness.mjs';
 
 let model;
-let editor;
-let browser;
 let wb;
 
-before(async () => {
-  [model, browser] = await Promise.all([FakeModel.start(), launchBrowser()]);
-  editor = await Editor.start({
+scene('trust', {
+  options: (model) => ({
     trust: true,
     settings: { 'security.workspace.trust.startupPrompt': 'never', 'security.workspace.trust.banner': 'never' },
     files: { 'a.txt': 'hello\n', 'AGENTS.md': 'Say ahoy.\n' },
     env: { ANTHROPIC_API_KEY: 'sk-ant-e2e', ANTHROPIC_BASE_URL: model.url },
-  });
-  wb = await Workbench.open(browser, editor, 'trust');
-  await wb.openChat();
-  await wb.widenSideBar();
-  await wb.ready();
-});
-
-after(async () => {
-  await wb?.shot('last');
-  await browser?.close();
-  await editor?.stop();
-  await model?.stop();
+  }),
+  use: (made) => ({ model, wb } = made),
 });
 
 test('an untrusted folder is named, and chat works', async () => {

@@ -1,16 +1,14 @@
 // The views beside the chat in a real VS Code: instructions with their diagnostics, memory with its graph, context.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { Editor, eventually, FakeModel, launchBrowser, Workbench } from './harness.mjs';
+import { test } from 'node:test';
+import { eventually, scene } from './harness.mjs';
 
 let model;
 let editor;
-let browser;
 let wb;
 
-before(async () => {
-  [model, browser] = await Promise.all([FakeModel.start(), launchBrowser()]);
-  editor = await Editor.start({
+scene('views', {
+  options: (model) => ({
     files: {
       'src/app.py': 'def add(a, b):\n    return a + b\n',
       'AGENTS.md': '# Rules\n\nAnswer briefly.\n\n@docs/style.md\n',
@@ -18,18 +16,8 @@ before(async () => {
       '.chatcli/rules/prose.md': '---\npaths: ["docs/**"]\n---\nWrite short sentences.\n',
     },
     env: { ANTHROPIC_API_KEY: 'sk-ant-e2e', ANTHROPIC_BASE_URL: model.url, ANTHROPIC_MODEL: 'claude-sonnet-4-6' },
-  });
-  wb = await Workbench.open(browser, editor, 'views');
-  await wb.openChat();
-  await wb.widenSideBar();
-  await wb.ready();
-});
-
-after(async () => {
-  await wb?.shot('last');
-  await browser?.close();
-  await editor?.stop();
-  await model?.stop();
+  }),
+  use: (made) => ({ model, editor, wb } = made),
 });
 
 const pane = (name) => wb.pane(name);
