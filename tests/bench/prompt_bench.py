@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import shutil
 import statistics
 import tempfile
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,7 @@ from chatls_core.llm.messages import Message, TextPart
 from chatls_core.memory import Source
 from chatls_core.prompt.attached_contexts import attach
 from chatls_core.sessions import Conversation
+from chatls_core.text.stopwords import ENGLISH
 from chatls_core.tools.base import ToolSet
 from chatls_core.tools.catalogue import tools_for
 from chatls_core.turn.agent import Agent
@@ -196,8 +199,11 @@ QUESTIONS = {
 async def memory(models: ModelServer, folder: Path) -> None:
     """What memory adds to a 10-turn chat as new input, with 500 facts, by mode."""
     agent, _ = make(folder / "store", models)
-    for n in range(500):
-        text = f"The {TOPICS[n % 10]} of team {n // 10} runs on host node-{n} and is restarted with make restart-{n}"
+    facts = [
+        f"The {TOPICS[n % 10]} of team {n // 10} runs on host node-{n} and is restarted with make restart-{n}"
+        for n in range(500)
+    ]
+    for text in facts:
         agent.services.memory.remember(text, source=Source("user"))
     await agent.close()
     for number, (name, questions) in enumerate(QUESTIONS.items()):
@@ -206,8 +212,35 @@ async def memory(models: ModelServer, folder: Path) -> None:
             for mode in ("off", "index", "full")
         }
         index, full = sizes["index"] - sizes["off"], sizes["full"] - sizes["off"]
-        print(f"memory of 500 facts, 10 turns {name}: {index:,} bytes of new input in index,", end=" ")
-        print(f"{full:,} in full, {1 - index / full:.1%} smaller")
+        theirs = chatclis_full(facts, questions)
+        print(f"memory of 500 facts, 10 turns {name}: {index:,} bytes of new input in index;", end=" ")
+        print(f"{full:,} in our full, {1 - index / full:.1%} less;", end=" ")
+        print(f"{theirs:,} in ChatCLI's full, {1 - index / theirs:.1%} less")
+
+
+FULL_BYTES = 4000
+
+
+def chatclis_full(facts: list[str], questions: list[str]) -> int:
+    """Bytes of ``# Memory`` over a chat as ChatCLI's ``full`` sends it every turn (spec/memory.md §8.1, §8.2, §8.5):
+    facts by the share of the hints they hold, until 4,000 bytes are full. Hints are words of the last three messages
+    and the question. Profile, projects and topics, which it adds, are left out: this store has none."""
+    history: list[str] = []
+    total = 0
+    for question in questions:
+        words = [w.strip(".,;:!?") for w in " ".join([*history[-3:], question]).lower().split()]
+        counted = Counter(w for w in words if len(w) >= 3 and w not in ENGLISH)
+        hints = sorted(counted, key=lambda w: (-counted[w], w))[:20]
+        held = {fact: len(set(hints) & set(re.findall(r"\w+", fact.lower()))) for fact in facts}
+        block = "# Memory\n\n## Long-term Memory"
+        for fact in sorted((f for f in facts if held[f]), key=lambda f: -held[f]):
+            line = f"\n- [general] {fact}"
+            if len(block.encode()) + len(line.encode()) > FULL_BYTES:
+                break
+            block += line
+        total += len(json.dumps({"type": "text", "text": block}).encode())
+        history += [question, "It is there."]
+    return total
 
 
 async def remembered(models: ModelServer, folder: Path, mode: str, questions: list[str]) -> int:

@@ -24,6 +24,9 @@ _GENERIC = word_set(
 )
 """Words of nearly every request to a coding assistant: alone they match anything."""
 
+_SAME_SHARE = 0.5
+"""Of the words of a statement, to be the one that another makes about another thing."""
+
 FIRST_PERSON = word_set("i me my mine we us our ours myself eu me mim meu minha meus minhas nos nosso nossa moro vivo")
 _USER = re.compile(r"\b(?:users?|usu[aá]ri[oa])\b", re.IGNORECASE)
 
@@ -53,6 +56,11 @@ class Question:
             return True
         return about_user and (self._own or len(self._words) <= 3)
 
+    def words_in(self, text: str) -> frozenset[str]:
+        """The question's topic words that stand in a text, as their stems there."""
+        language, stems, _ = _read(text)
+        return self._topic(language) & stems
+
     def _topic(self, language: tokenizer.Language) -> frozenset[str]:
         if language not in self._stems:
             self._stems[language] = frozenset(tokenizer.stem(w.folded, language) for w in self._words)
@@ -65,6 +73,12 @@ class Question:
             return {p for p in pairwise(stems) if p[0] in specific and p[1] in specific}
 
         return bool(pairs(tokenizer.stem(w, language) for w in self._sequence) & pairs(sequence))
+
+
+def same_statement(one: str, other: str) -> bool:
+    """Whether two texts say nearly the same, be it about different things: most words of the shorter are shared."""
+    first, second = set(_read(one)[2]), set(_read(other)[2])
+    return len(first & second) >= _SAME_SHARE * min(len(first), len(second))
 
 
 @lru_cache(maxsize=8192)

@@ -13,7 +13,7 @@ from chatls_core.memory import scoring, workspaces
 from chatls_core.memory.meaning import NEAREST, Meaning, Near, blended
 from chatls_core.memory.profile import view as profile_view
 from chatls_core.memory.records import EPOCH, Episode, Fact, Origin
-from chatls_core.memory.relevance import FIRST_PERSON, Question
+from chatls_core.memory.relevance import FIRST_PERSON, Question, same_statement
 from chatls_core.memory.snapshot import Snapshot, entry_of, items, passage, remembered
 from chatls_core.memory.times import Window, window_in
 from chatls_core.memory.views import AutoRecall, Recall, RecallItem, SourceView
@@ -154,11 +154,17 @@ class Retriever:
             return AutoRecall()
         facts: list[RecallItem] = []
         episodes: list[RecallItem] = []
+        better: list[str] = []
         hits, near = self._blended(now, query, self._hits(now, rest, _AUTO_CANDIDATES, moment), moment)
         for hit in hits:
             item = self._item(now, hit.id, hit.score, hit.why, project)
             sure = hit.id in near and near[hit.id].sure
-            if item is None or item.id in carried or not (sure or question.answered_by(item.text, hit)):
+            if item is None or not (sure or question.answered_by(item.text, hit)):
+                continue
+            if any(_about_another(question, item.text, text) for text in better):
+                continue
+            better.append(item.text)
+            if item.id in carried:
                 continue
             if item.kind == "episode":
                 if window is None or (item.date is not None and window.start <= item.date < window.end):
@@ -240,6 +246,12 @@ def source_view(origin: Origin | None, provenance: str, created: datetime) -> So
     if origin is not None:
         return SourceView(origin.kind, origin.session, origin.message, origin.time)
     return SourceView(provenance.split(" ")[0] or "extraction", time=created)
+
+
+def _about_another(question: Question, text: str, better: str) -> bool:
+    """Whether ``text`` makes the statement of ``better`` about something else than the question names: the queue's host
+    where the database's was asked for."""
+    return question.words_in(text) < question.words_in(better) and same_statement(text, better)
 
 
 def _telling(hits: list[Hit]) -> list[Hit]:

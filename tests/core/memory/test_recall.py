@@ -61,6 +61,30 @@ def test_an_unrelated_or_empty_question_brings_nothing(stocked: Memory, question
     assert (found.text, found.ids) == ("", ())
 
 
+def test_the_same_statement_about_something_else_does_not_ride_beside_the_answer(memory: Memory) -> None:
+    services = ("database", "queue", "cache", "proxy")
+    for team in range(12):
+        for service in services:
+            where = f"host {service}{team}.example.org"
+            memory.remember(f"The {service} of team {team} runs on {where} and is restarted by hand", source=USER)
+    memory.remember("Team 3 moves its database to another provider in July", source=USER)
+    found = [i.text for i in memory.auto_recall("Where does the database of team 3 run?").items]
+    assert "The database of team 3 runs on host database3.example.org and is restarted by hand" in found
+    assert "Team 3 moves its database to another provider in July" in found
+    assert len(found) == 2
+    again = memory.auto_recall("Where does the database of team 3 run?", carried=[i.id for i in memory.auto_recall(
+        "Where does the database of team 3 run?").items])  # fmt: skip
+    assert again.text == ""
+
+
+def test_the_same_statement_about_everything_that_was_asked_for_rides(memory: Memory) -> None:
+    for service in ("database", "queue", "cache", "proxy"):
+        memory.remember(f"The {service} runs on host {service}.example.org and is restarted by hand", source=USER)
+    found = memory.auto_recall("On which hosts do the database and the queue run?").text
+    assert "database.example.org" in found
+    assert "queue.example.org" in found
+
+
 def test_what_the_conversation_carries_is_not_sent_again(stocked: Memory) -> None:
     first = stocked.auto_recall("how do we deploy billing?")
     assert stocked.auto_recall("how do we deploy billing?", carried=first.ids).text == ""
