@@ -212,6 +212,17 @@ class Prompt(Section):
         env=["CHATCLI_SKILL_INJECT_BUDGET"],
         ge=0,
     )
+    skill_rescan: bool = setting(
+        True,
+        "Bring skills in while a run works, when it touches files they are about.",
+        env=["CHATCLI_AGENT_SKILL_RESCAN"],
+    )
+    skill_age_turns: int = setting(
+        6,
+        "Answers after which a skill brought in by a run may leave the history again; 0: never.",
+        env=["CHATCLI_SKILL_AGE_TURNS"],
+        ge=0,
+    )
 
 
 class Budget(Section):

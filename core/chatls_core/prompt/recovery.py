@@ -10,11 +10,11 @@ from chatls_core.tools.base import Mode
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """``pull`` brings skills (``context_pull``), ``read`` the workspace's files (``read_file``), ``knowledge`` attached
-    contexts, ``memory`` facts. Switching one off is a natural rebuild."""
+    """``pull`` brings skills (``context_pull``, outside chat also ``read_file``; one switch for both: with it off no
+    mode leaves a skill out), ``knowledge`` attached contexts, ``memory`` facts. Switching one off is a natural rebuild.
+    """
 
     pull: bool
-    read: bool
     knowledge: bool
     memory: bool
 
@@ -23,7 +23,6 @@ class Recovery:
         """The ways in a mode; ``tools`` says whether the model can call anything."""
         return cls(
             pull=tools and settings.prompt.context_pull,
-            read=tools and mode != "chat",
             knowledge=tools and settings.prompt.knowledge,
             memory=tools and (mode != "chat" or settings.memory.chat_tool),
         )

@@ -40,6 +40,11 @@ class ToldSkill:
     whole: bool
 
 
+def carried_key(name: str) -> str:
+    """Where ``Conversation.carried`` keeps the digest of a skill's text that was told."""
+    return f"skill:{name.lower()}"
+
+
 def recovery_call(skill: Skill, mode: Mode) -> str:
     """The exact call that returns a skill's body."""
     if mode != "chat" and skill.in_workspace:
@@ -93,7 +98,7 @@ def told(
     for skill in skills:
         can_return = readable if mode != "chat" and skill.in_workspace else recoverable
         heading = f"Skill “{skill.name}”" + (f": {skill.description}" if skill.description else "")
-        key = f"skill:{skill.name.lower()}"
+        key = carried_key(skill.name)
         call = recovery_call(skill, mode)
         if can_return and conversation.carried.get(key) == skill.digest and _present(skill.body, conversation.messages):
             note = f"Its text stands earlier in this conversation, is unchanged and still binds. Again in full: {call}"

@@ -8,8 +8,9 @@ from collections.abc import Callable
 from chatls_core.events import Notice, TurnEvent
 from chatls_core.llm.events import Usage
 from chatls_core.llm.model import Model
-from chatls_core.prompt.compaction import Compacted, CompactionError, Compactor
+from chatls_core.prompt.compaction import ENOUGH_SHARE, Compacted, CompactionError, Compactor
 from chatls_core.prompt.request import estimate_tokens
+from chatls_core.prompt.skills_midrun import let_go
 from chatls_core.prompt.window import is_small
 from chatls_core.sessions.conversation import Conversation
 from chatls_core.tools.base import Mode, ToolSet
@@ -42,7 +43,8 @@ async def fit(
     overflows: int = 0,
     coming_chars: int = 0,
 ) -> bool:
-    """Compact when the next request would fill the window; says whether it did.
+    """Compact when the next request would fill the window; says whether history was rewritten. Old skills of runs go
+    first, as a call brings them back.
 
     ``overflows`` counts the model's refusals for size: each halves the budget and compacts in any case.
     ``coming_chars`` is what will still be appended. A conversation that cannot be compacted is left as it is.
@@ -53,9 +55,13 @@ async def fit(
     definitions = tools.definitions() if model.info.tools else ()
     budget = int(model.info.window * SHARES[mode] / 2**overflows)
     fixed = estimate_tokens(conversation.system, (), definitions, ratio) + int(coming_chars / ratio)
-    used = fixed + estimate_tokens((), conversation.messages, (), ratio)
-    if used <= budget and not overflows:
+    if fixed + estimate_tokens((), conversation.messages, (), ratio) <= budget and not overflows:
         return False
+    lighter = let_go(conversation, services.settings.prompt.skill_age_turns)
+    if lighter:
+        conversation.forget_prefix()
+        if fixed + estimate_tokens((), conversation.messages, (), ratio) <= budget * ENOUGH_SHARE and not overflows:
+            return True
     try:
         done = await compactor(services, conversation).run(
             conversation,
@@ -68,11 +74,11 @@ async def fit(
         )
     except CompactionError as error:
         log.info("conversation %s: %s", conversation.id, error)
-        return False
+        return lighter
     except OSError as error:
         log.error("conversation %s could not be compacted: %s", conversation.id, error)
         emit(Notice("warning", f"The conversation could not be compacted: the archive cannot be written ({error})."))
-        return False
+        return lighter
     emit(Notice("info", f"The conversation outgrew the model's window: {told(done)}"))
     return True
 

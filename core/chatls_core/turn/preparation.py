@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from chatls_core.events import ContextItem, Notice, TurnEvent
@@ -19,7 +19,16 @@ from chatls_core.prompt.mcp_catalogue import MCP_PULL_KEY, freeze, is_current, o
 from chatls_core.prompt.mcp_catalogue import catalogue as mcp_catalogue
 from chatls_core.prompt.recovery import Recovery
 from chatls_core.prompt.skills import Skill
-from chatls_core.prompt.skills_matching import PULL_KEY, catalogue, matching, pinned, pinned_sections, told
+from chatls_core.prompt.skills_matching import (
+    PULL_KEY,
+    ToldSkill,
+    catalogue,
+    matching,
+    pinned,
+    pinned_sections,
+    told,
+)
+from chatls_core.prompt.skills_midrun import MAX_PER_STEP, not_yet_told, room, tag
 from chatls_core.prompt.system import (
     SMALL_SYSTEM,
     Section,
@@ -58,7 +67,9 @@ class Preparation:
         request: ChatRequest,
         host: Host,
         emit: Callable[[TurnEvent], None],
+        turn_id: str,
     ) -> None:
+        self._turn_id = turn_id
         self._services = services
         self._session = session
         self._conversation = session.conversation
@@ -67,9 +78,12 @@ class Preparation:
         self._emit = emit
         self._now = services.clock()
         self._small = False
-        self._ways = Recovery(False, False, False, False)
+        self._ways = Recovery(False, False, False)
         self._unannounced = False
         self._seen_paths = 0
+        self._looked_for_skills = 0
+        self._told_skills: list[str] = []
+        self._told_skill_chars = 0
         self._shown: tuple[str, ...] = ()
         self._problems: list[str] = []
 
@@ -190,13 +204,43 @@ class Preparation:
         active = self._active()
         paths = [*touched, *([active] if active else [])]
         found = matching(self._all_skills(), self._request.text, paths, self._standing_skills())
+        self._told_skills = [skill.name for skill in found]
+        self._tell(context, found, self._services.settings.prompt.skill_budget)
+
+    def _tell(self, context: TurnContext, skills: Sequence[Skill], budget: int) -> tuple[ToldSkill, ...]:
+        """Put skills into a context within ``budget`` characters (0: no limit)."""
         pull = bool(self._conversation.state.get(PULL_KEY))
-        budget = self._services.settings.prompt.skill_budget
-        left = personas.allows(self._conversation)
-        ways = {"recoverable": pull, "readable": self._ways.read and (left is None or "read_file" in left)}
-        for one in told(found, self._conversation, self._request.mode, budget=budget, **ways):
+        ways = {"recoverable": pull, "readable": self._readable()}
+        found = told(skills, self._conversation, self._request.mode, budget=budget, **ways)
+        for one in found:
             context.blocks.append(one.text)
             context.skills.append(ContextItem(one.skill.digest, one.skill.name, one.skill.path.as_uri()))
+            self._told_skill_chars += len(one.skill.body) if one.whole else 0
+        return found
+
+    def _readable(self) -> bool:
+        """Whether the model can read the workspace's skills as files."""
+        left = personas.allows(self._conversation)
+        return self._ways.pull and (left is None or "read_file" in left)
+
+    async def skills_in_run(self, said: str) -> tuple[str, Mapping[str, object]]:
+        """Skills of the files a run touched since the last look and of what the user ``said`` meanwhile: the text of a
+        context, possibly empty, and its message's meta (spec/agent.md §1.10)."""
+        settings = self._services.settings.prompt
+        touched = list(self._session.files.touched)
+        nothing_new = not said and len(touched) == self._looked_for_skills
+        if self._small or self._request.mode == "chat" or not settings.skill_rescan or nothing_new:
+            return "", {}
+        skills = await asyncio.to_thread(self._all_skills)
+        found = matching(skills, said, touched, self._standing_skills())
+        new = not_yet_told(found, self._conversation.messages, self._turn_id, self._told_skills)
+        # With three told there may be more: the next step looks again.
+        self._looked_for_skills = len(touched) if len(new) < MAX_PER_STEP else -1
+        context = TurnContext(self._conversation)
+        rows = self._tell(context, new, room(settings.skill_budget, self._told_skill_chars))
+        if summary := context.summary():
+            self._emit(summary)
+        return context.text(), tag(rows, self._request.mode, recoverable=self._readable())
 
     async def turn_context(self) -> str:
         """The ``[TURN CONTEXT]`` of the turn, possibly empty."""

@@ -31,7 +31,7 @@ from chatls_core.llm.messages import (
     ToolResultPart,
 )
 from chatls_core.llm.model import Model
-from chatls_core.prompt import cache_lifetime, cache_telemetry, personas
+from chatls_core.prompt import cache_lifetime, cache_telemetry, personas, skills_midrun
 from chatls_core.prompt.compaction import CARRIES_KEY
 from chatls_core.prompt.request import breakpoints, prompt_chars
 from chatls_core.prompt.window import START_KEY, history_start
@@ -94,7 +94,7 @@ class TurnRun:
         self._before_turn = session.conversation
         self._checkpointing: asyncio.Task[None] | None = None
         self._soon = False
-        self._prepare = Preparation(services, session, turn.request, turn.host, turn.emit)
+        self._prepare = Preparation(services, session, turn.request, turn.host, turn.emit, turn.id)
 
     async def run(self) -> ChatResult:
         """The whole turn. On failure or cancellation history keeps what was finished, or is as it was."""
@@ -209,6 +209,7 @@ class TurnRun:
         lapsed = cache_lifetime.lapsed(self._conversation, self._services.clock())
         if lapsed:
             self._conversation.forget_prefix()
+            skills_midrun.let_go(self._conversation, self._services.settings.prompt.skill_age_turns)
         await self._system(model, cache_telemetry.LAPSED if lapsed else "rebuilt")
         known = dict(self._conversation.carried)
         self._append_context(await self._prepare.turn_context(), known)
@@ -240,7 +241,8 @@ class TurnRun:
                 overflows += 1
                 continue
             if not calls:
-                if self._take_steering():
+                if self._turn.steering:
+                    await self._take_steering()
                     continue
                 self._turn.closing = True
                 return "max_tokens" if stop == "max_tokens" else "refused" if stop == "refused" else "end"
@@ -250,7 +252,7 @@ class TurnRun:
                 return "stalled"
             await self._run_calls(calls)
             await self._journal_edits()
-            self._take_steering()
+            await self._take_steering()
             await save_or_tell(self._services, self._session, self._turn)
             await asyncio.to_thread(self._services.spending.flush)
         self._turn.emit(Notice("warning", f"Stopped after {limit} steps. Say “continue” to go on."))
@@ -275,12 +277,17 @@ class TurnRun:
         known = dict(self._conversation.carried)
         self._append_context(await self._prepare.after_tools(again=True), known)
 
-    def _append_context(self, text: str, known: Mapping[str, str]) -> None:
+    def _append_context(self, text: str, known: Mapping[str, str], meta: Mapping[str, object] | None = None) -> None:
         """Append a turn context, with the record of what it tells that was not ``known`` before."""
         if text:
             carried = self._conversation.carried
             keys = [key for key, value in carried.items() if known.get(key) != value]
-            self._append("user", (TextPart(text),), "turn_context", meta={CARRIES_KEY: keys} if keys else None)
+            self._append(
+                "user",
+                (TextPart(text),),
+                "turn_context",
+                meta={**(meta or {}), **({CARRIES_KEY: keys} if keys else {})},
+            )
 
     async def request(self) -> BuiltRequest:
         """The first request of the turn, without asking the model."""
@@ -431,11 +438,14 @@ class TurnRun:
         results = tuple(ToolResultPart(c.id, c.name, why, is_error=True) for c in calls)
         self._append("user", results, "tool_result")
 
-    def _take_steering(self) -> bool:
+    async def _take_steering(self) -> None:
+        """Append what the user said meanwhile, then the skills that it and the files of the step brought up."""
         texts, self._turn.steering = self._turn.steering, []
         for text in texts:
             self._append("user", (TextPart(text),), "text")
-        return bool(texts)
+        known = dict(self._conversation.carried)
+        context, meta = await self._prepare.skills_in_run("\n".join(texts))
+        self._append_context(context, known, meta)
 
     def _keep_partial(self) -> None:
         """What streamed so far stays in history, marked as cut off; unfinished calls do not."""

@@ -7,7 +7,7 @@ import json
 import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given, settings
@@ -17,6 +17,7 @@ from chatls_core.config import load
 from chatls_core.memory import Source
 from chatls_core.prompt.attached_contexts import attach
 from chatls_core.prompt.compaction import CompactionError
+from chatls_core.tools.base import Mode
 from chatls_core.turn.agent import Agent
 from chatls_core.turn.exchange import ChatRequest
 from tests.core.turn.conftest import Desk
@@ -24,20 +25,26 @@ from tests.fakes.host import FakeHost
 from tests.fakes.model_server import ModelServer, Reply
 
 NAMES = ("deploy", "style", "release")
-QUESTION = st.lists(st.sampled_from([*NAMES, "edit", "restart"]), min_size=1, max_size=3)
+IN_WORKSPACE = ("style", "release")
+QUESTION = st.tuples(
+    st.lists(st.sampled_from([*NAMES, "edit", "restart"]), min_size=1, max_size=3),
+    st.sampled_from(get_args(Mode)),
+)
 
 
 class Skilled:
-    """Skills in a home, and what a prompt without curation says of them."""
+    """Skills in a home and, where there is one, in a workspace; and what a prompt without curation says of them."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, root: Path | None = None) -> None:
         self.home = home
+        self.root = root
         self.bodies: dict[str, str] = {}
         for name in NAMES:
             self.write(name, f"How we {name}. " + "long" * 4000)
 
     def path(self, name: str) -> Path:
-        return self.home / "skills" / name / "SKILL.md"
+        inside = self.root is not None and name in IN_WORKSPACE
+        return (self.root / ".chatcli" if inside and self.root else self.home) / "skills" / name / "SKILL.md"
 
     def write(self, name: str, body: str) -> None:
         self.path(name).parent.mkdir(parents=True, exist_ok=True)
@@ -53,38 +60,38 @@ class Skilled:
         return "\n\n".join(blocks)
 
 
-async def run(turns: list[list[str]]) -> None:
+async def run(turns: list[tuple[list[str], Mode]]) -> None:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         async with ModelServer() as models:
-            root = Path(folder) / "ws"
+            root, bare = Path(folder) / "ws", Path(folder) / "ps"
             root.mkdir()
-            skilled = Skilled(Path(folder) / "skilled")
-            host = FakeHost(root)
+            bare.mkdir()
+            skilled = Skilled(Path(folder) / "skilled", root)
             environment = {"ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": models.url, "MAX_RETRIES": "1"}
 
-            def make(home: Path, **off: bool) -> Agent:
+            def make(home: Path, root: Path, **off: bool) -> Agent:
                 loaded = load(environment, ("test", {"prompt": off, "memory": {"enabled": False}}))
                 agent = Agent(home, loaded.settings, environment, clock=lambda: datetime(2026, 3, 2, 9, tzinfo=UTC))
                 agent.set_workspace((root,), True)
                 return agent
 
-            async def ask(agent: Agent, text: str) -> dict[str, Any]:
+            async def ask(agent: Agent, where: Path, text: str, mode: Mode) -> dict[str, Any]:
                 models.script(Reply(text="Yes."))
-                turn = await agent.submit(ChatRequest(text, "s"), host)
+                turn = await agent.submit(ChatRequest(text, "s", mode=mode), FakeHost(where))
                 await turn.outcome
-                return dict(models.requests[-1].json)
+                return dict(json.loads(models.requests[-1].body.decode().replace(str(bare), str(root))))
 
-            off, plain = make(skilled.home, contextPull=False), make(Path(folder) / "plain")
+            off, plain = make(skilled.home, root, contextPull=False), make(Path(folder) / "plain", bare)
             told: list[str] = []
-            for number, words in enumerate(turns):
+            for number, (words, mode) in enumerate(turns):
                 if "edit" in words:
                     skilled.write("style", f"Edited {number}.")
                 if "restart" in words:
                     await off.close()
-                    off = make(skilled.home, contextPull=False)
+                    off = make(skilled.home, root, contextPull=False)
                 text = f"question {number} about {' and '.join(words)}"
                 told.append(skilled.uncurated(words))
-                assert inserted(await ask(plain, text), told) == await ask(off, text)
+                assert inserted(await ask(plain, bare, text, mode), told) == await ask(off, root, text, mode)
             await off.close()
             await plain.close()
 
@@ -105,7 +112,7 @@ def inserted(body: dict[str, Any], told: list[str]) -> dict[str, Any]:
 
 @settings(max_examples=8, deadline=None)
 @given(st.lists(QUESTION, min_size=1, max_size=5))
-def test_without_recovery_the_bytes_are_those_of_the_uncurated_prompt(turns: list[list[str]]) -> None:
+def test_without_recovery_the_bytes_are_those_of_the_uncurated_prompt(turns: list[tuple[list[str], Mode]]) -> None:
     asyncio.run(run(turns))
 
 
