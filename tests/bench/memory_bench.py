@@ -90,6 +90,9 @@ def stock(folder: Path, size: int) -> list[str]:
     ]  # fmt: skip
     folder.mkdir(parents=True)
     (folder / "memory_index.json").write_text(json.dumps(facts), encoding="utf-8")
+    origin = {"kind": "extraction", "session": "s1", "message": "m1", "time": NOW.isoformat()}
+    details = {fact["id"]: {"valid_from": NOW.isoformat(), "sources": [origin]} for fact in facts}
+    (folder / "memory_details.json").write_text(json.dumps({"items": details}), encoding="utf-8")
     return texts
 
 
@@ -113,6 +116,7 @@ def speed(size: int) -> None:
             ("digest + card", lambda _: (memory.index_digest(), memory.card())),
             ("auto-recall", lambda n: memory.auto_recall(questions[n])),
             ("recall", lambda n: memory.recall(questions[n])),
+            ("remember", lambda n: memory.remember(f"Crate {n} of the zebra pipeline is blue", source=Source("user"))),
         ):
             taken = sorted(timed(ROUNDS, call))
             median, high = statistics.median(taken), taken[int(len(taken) * 0.95)]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import date, datetime
 
 from chatls_core.memory import context, notes, scoring
-from chatls_core.memory.facts import Alive
+from chatls_core.memory.alive import Alive
 from chatls_core.memory.profile_text import fold
 from chatls_core.memory.records import Fact, HistoryEntry
 from chatls_core.memory.snapshot import Snapshot, past_id

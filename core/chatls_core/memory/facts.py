@@ -7,13 +7,12 @@ that makes it visible, then the tombstones that keep other programs from bringin
 from __future__ import annotations
 
 import threading
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cached_property
 
 from chatls_core.memory import merges, scoring
+from chatls_core.memory.alive import Alive, Present
 from chatls_core.memory.identity import CATEGORIES, classify, fact_id, split_category, tags_of
 from chatls_core.memory.records import Details, Fact, HistoryEntry, Origin
 from chatls_core.memory.rivals import Rivals
@@ -43,36 +42,6 @@ def tombstoned(created_at: datetime, item_id: str, tombstones: Mapping[str, date
     return gone is not None and created_at < gone
 
 
-@dataclass(frozen=True)
-class Alive:
-    """The facts that hold now, by id, with what the side files say about them. Orders and counts are kept."""
-
-    facts: Mapping[str, Fact]
-    details: Mapping[str, Details]
-    tombstones: Mapping[str, datetime]
-
-    def valid_from(self, fact: Fact) -> datetime:
-        """When it became true by the conversation's time."""
-        details = self.details.get(fact.id)
-        return (details.valid_from if details else None) or fact.created_at
-
-    @cached_property
-    def ranked(self) -> tuple[Fact, ...]:
-        """All facts by score, best first: the order is the same at any time, since all decay alike."""
-        return tuple(sorted(self.facts.values(), key=lambda f: (-scoring.standing(f), f.id)))
-
-    @cached_property
-    def pinned(self) -> tuple[Fact, ...]:
-        """Pinned facts, best first."""
-        wanted = {i for i, d in self.details.items() if d.pinned and i in self.facts}
-        return tuple(f for f in self.ranked if f.id in wanted) if wanted else ()
-
-    @cached_property
-    def counts(self) -> Mapping[str, int]:
-        """How many facts each category has, most first."""
-        return dict(sorted(Counter(f.category for f in self.facts.values()).items(), key=lambda c: (-c[1], c[0])))
-
-
 @dataclass(frozen=True, slots=True)
 class _Outcome:
     remembered: Remembered
@@ -92,25 +61,17 @@ class FactBook:
         self._names = names
         self._guard = threading.RLock()
         self._rivals = Rivals()
-        self._seen: tuple[object, object, object] = (None, None, None)
-        self._alive = Alive({}, {}, {})
+        self._present = Present(stores)
 
     def alive(self) -> Alive:
         """The present state, read again only when a file changed."""
         with self._guard:
-            return self._view(self._stores.facts.read())
+            return self._present.of(self._stores.facts.read())
 
-    def _view(self, facts: tuple[Fact, ...]) -> Alive:
-        tombstones, side = self._stores.tombstones.read(), self._stores.side.read()
-        now_seen = (facts, tombstones, side)
-        if any(a is not b for a, b in zip(self._seen, now_seen, strict=True)):
-            by_id = {f.id: f for f in facts}
-            for gone, time in tombstones.items():
-                if gone in by_id and by_id[gone].created_at < time:
-                    del by_id[gone]
-            self._alive = Alive(by_id, side.items, tombstones)
-            self._seen = now_seen
-        return self._alive
+    def read_ahead(self) -> None:
+        """Read all facts for the comparison with the next one."""
+        with self._guard:
+            self._rivals.follow(self.alive().listed)
 
     def remember(self, content: str, category: str, *, project: str, source: Source) -> Remembered:
         """Take in one statement (spec/memory.md §4.6 with §18.1 rows 1-6 mended).
@@ -132,7 +93,7 @@ class FactBook:
     def _take_in(
         self, disk: tuple[Fact, ...], content: str, category: str, project: str, source: Source
     ) -> tuple[tuple[Fact, ...], _Outcome]:
-        alive = self._view(disk)
+        alive = self._present.of(disk)
         now = self._clock()
         said = source.time or now
         origin = Origin(kind=source.kind, session=source.session, message=source.message, time=said)
@@ -171,11 +132,12 @@ class FactBook:
             superseded=tuple(PastValue(f.id, f.content, alive.valid_from(f), said) for f in gone),
             undo_token=f"add-{fact.id}" if added or gone else "",
         )
-        return merges.placed(facts.values(), fact), _Outcome(remembered, _times([*gone, *pruned], now))
+        leaving = [*gone, *pruned]
+        return merges.placed(alive.listed, [fact], leaving), _Outcome(remembered, _times(leaving, now))
 
     def _relate(self, alive: Alive, content: str, new_id: str) -> tuple[Fact | None, list[Fact], list[Fact]]:
         """``(the fact this repeats, facts it updates, facts it says more exactly)``."""
-        self._rivals.follow(alive.facts)
+        self._rivals.follow(alive.listed)
         names = self._names()
         same = alive.facts.get(new_id)
         beaten: list[Fact] = []
@@ -313,6 +275,7 @@ class FactBook:
         surplus = len(facts) - self._cap
         if surplus <= 0:
             return []
+        surplus += self._cap // 1000  # among 100,000 to look for the weakest takes a while: not each time
         loose = [f for f in facts.values() if f.id != keep and not (f.id in details and details[f.id].pinned)]
         pruned = sorted(loose, key=lambda f: (scoring.score(f, now), f.id))[:surplus]
         self.to_archive(pruned)
@@ -342,7 +305,7 @@ class FactBook:
         with self._guard:
 
             def change(disk: tuple[Fact, ...]) -> tuple[tuple[Fact, ...], list[Fact]]:
-                removed = [f for f in self._view(disk).facts.values() if f.id in wanted]
+                removed = [f for f in self._present.of(disk).facts.values() if f.id in wanted]
                 return (tuple(f for f in disk if f.id not in wanted), removed) if removed else (disk, removed)
 
             removed = self._stores.facts.update(change)
@@ -354,19 +317,17 @@ class FactBook:
         with self._guard:
 
             def change(disk: tuple[Fact, ...]) -> tuple[tuple[Fact, ...], list[str]]:
-                alive = self._view(disk)
+                alive = self._present.of(disk)
                 now = self._clock()
-                present = dict(alive.facts)
-                back = []
+                back: dict[str, Fact] = {}
                 for fact in facts:
-                    if fact.id in present:
+                    if fact.id in alive.facts or fact.id in back:
                         continue
                     created = fact.created_at
                     if tombstoned(created, fact.id, alive.tombstones):
                         created = max(now, alive.tombstones[fact.id] + _TICK)
-                    present[fact.id] = fact.model_copy(update={"created_at": created})
-                    back.append(fact.id)
-                return (merges.sort_facts(present.values()), back) if back else (disk, back)
+                    back[fact.id] = fact.model_copy(update={"created_at": created})
+                return (merges.placed(alive.listed, [*back.values()]) if back else disk), [*back]
 
             return self._stores.facts.update(change)
 
@@ -375,7 +336,7 @@ class FactBook:
         with self._guard:
 
             def change(disk: tuple[Fact, ...]) -> tuple[tuple[Fact, ...], tuple[int, list[Fact]]]:
-                alive = self._view(disk)
+                alive = self._present.of(disk)
                 facts = dict(alive.facts)
                 details: dict[str, Details] = {}
                 for fact, known in incoming:
@@ -407,18 +368,16 @@ class FactBook:
         with self._guard:
 
             def change(disk: tuple[Fact, ...]) -> tuple[tuple[Fact, ...], _Outcome]:
-                alive = self._view(disk)
+                alive = self._present.of(disk)
                 old = alive.facts[item_id]
                 now = self._clock()
                 said = source.time or now
-                facts = dict(alive.facts)
                 if not content or fact_id(content) == old.id:
                     new = old.model_copy(
                         update={"content": content or old.content, "category": category or old.category}
                     )
-                    facts[old.id] = new
                     result = Remembered(new.id, False, new.content, new.category)
-                    return merges.sort_facts(facts.values()), _Outcome(result, {})
+                    return merges.placed(alive.listed, [new]), _Outcome(result, {})
                 edited = Source("correction", source.session, source.message, source.time)
                 new = self._new_fact(
                     content, category or old.category, old.source_project, edited, now, alive, [old]
@@ -432,11 +391,9 @@ class FactBook:
                         update={"valid_from": said, "sources": merges.origins(kept.sources, (origin,))}
                     ),
                 )
-                del facts[old.id]
-                facts[new.id] = new
                 past = PastValue(old.id, old.content, alive.valid_from(old), said)
                 result = Remembered(new.id, True, new.content, new.category, (past,), undo_token=f"add-{new.id}")
-                return merges.sort_facts(facts.values()), _Outcome(result, _times([old], now))
+                return merges.placed(alive.listed, [new], [old]), _Outcome(result, _times([old], now))
 
             outcome = self._stores.facts.update(change)
             self._bury(outcome.gone)
@@ -459,7 +416,7 @@ class FactBook:
                 )
                 return new.model_copy(update={"score": round(scoring.score(new, now), 4)})
 
-            return merges.sort_facts(used(f) if f.id in wanted else f for f in disk), None
+            return merges.placed(disk, [used(f) for f in disk if f.id in wanted]), None
 
         self._stores.facts.update(change)
 

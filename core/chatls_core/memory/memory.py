@@ -174,7 +174,8 @@ class Memory:
         )
 
     def read_ahead(self) -> None:
-        """Get ready for the first question; takes seconds among ten thousand facts."""
+        """Get ready for the first question and the first fact; takes seconds among ten thousand facts."""
+        self._facts.read_ahead()
         self._retriever.read_ahead(self.snapshot())
 
     @property

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from bisect import insort
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -125,10 +125,20 @@ def sort_facts(items: Iterable[Fact]) -> tuple[Fact, ...]:
     return tuple(sorted(items, key=_order))
 
 
-def placed(items: Iterable[Fact], new: Fact) -> tuple[Fact, ...]:
-    """``items``, in the order of the file, with ``new`` in its place; sorting 100,000 for one takes half a second."""
-    others = [item for item in items if item is not new]
-    insort(others, new, key=_order)
+_FEW = 50
+"""New ones that are put in their places one by one."""
+
+
+def placed(items: Iterable[Fact], new: Sequence[Fact], leaving: Iterable[Fact] = ()) -> tuple[Fact, ...]:
+    """``items``, in the order of the file, without ``leaving``, with ``new`` in their places (instead of what has their
+    ids); sorting 100,000 for one takes half a second.
+    """
+    gone = {fact.id for fact in (*new, *leaving)}
+    others = [item for item in items if item.id not in gone]
+    if len(new) > _FEW:
+        return sort_facts((*others, *new))
+    for fact in new:
+        insort(others, fact, key=_order)
     return tuple(others)
 
 

@@ -14,10 +14,11 @@ from chatls_core.memory.meaning import NEAREST, Meaning, Near, blended
 from chatls_core.memory.profile import view as profile_view
 from chatls_core.memory.records import EPOCH, Episode, Fact, Origin
 from chatls_core.memory.relevance import FIRST_PERSON, Question, same_statement
-from chatls_core.memory.snapshot import Snapshot, entry_of, items, passage, remembered
+from chatls_core.memory.snapshot import Snapshot, beside_facts, entry_of, passage, remembered
 from chatls_core.memory.times import Window, window_in
 from chatls_core.memory.views import AutoRecall, Recall, RecallItem, SourceView
 from chatls_core.memory.wordlists import word_set
+from chatls_core.store.changes import changed_span
 from chatls_core.text import tokenizer
 from chatls_core.text.cut import by_bytes, byte_length
 
@@ -54,7 +55,9 @@ class Retriever:
         """Search by meaning beside the words, where it is configured."""
         self._guard = threading.RLock()
         self._index: PassageIndex | None = None
+        self._facts: tuple[Fact, ...] = ()
         self._known: dict[str, object] = {}
+        """What is in the index beside facts."""
         self._at: Snapshot | None = None
         self._texts: tuple[Snapshot, Mapping[str, str]] | None = None
 
@@ -66,19 +69,30 @@ class Retriever:
         if self._at is now:
             return index
         self._index = index
-        wanted = dict(items(now))
-        for gone in [key for key in self._known if key not in wanted]:
+        self._follow_facts(index, now)
+        wanted = dict(beside_facts(now))
+        for gone in self._known.keys() - wanted.keys():
             index.remove(gone)
-            del self._known[gone]
         for key, item in wanted.items():
-            if (known := self._known.get(key)) is item or known == item:
-                continue
-            found = passage(key, item, now)
-            if not isinstance(known, Fact) or not isinstance(item, Fact) or known.content != item.content:
-                index.add(found)
-            self._known[key] = item
+            known = self._known.get(key)
+            if known is not item and known != item:
+                index.add(passage(key, item, now))
+        self._known = wanted
         self._at = now
         return index
+
+    def _follow_facts(self, index: PassageIndex, now: Snapshot) -> None:
+        """Facts are many, and most are the same objects as before."""
+        listed = now.alive.listed
+        start, old_end, new_end = changed_span(self._facts, listed)
+        before = {fact.id: fact for fact in self._facts[start:old_end]}
+        after = {fact.id: fact for fact in listed[start:new_end]}
+        for gone in before.keys() - after.keys():
+            index.remove(f"fact:{gone}")
+        for key in sorted(after):  # by id: what was learned in a row must not look like talk to the ranker
+            if key not in before or before[key].content != after[key].content:
+                index.add(passage(f"fact:{key}", after[key], now))
+        self._facts = listed
 
     def read_ahead(self, now: Snapshot) -> None:
         """Read what is remembered into the index, so that the first question need not wait for it."""

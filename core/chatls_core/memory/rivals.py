@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
-from itertools import compress
-from operator import is_not
+from collections.abc import Sequence
 
 from chatls_core.memory.records import Fact
 from chatls_core.memory.slots import related_words
+from chatls_core.store.changes import changed_span
 from chatls_core.text import tokenizer
 
 _MOST = 60
@@ -19,24 +18,25 @@ class Rivals:
     """Facts by their word stems. Not thread-safe: the fact book guards it."""
 
     def __init__(self) -> None:
+        self._seen: Sequence[Fact] = ()
         self._facts: dict[str, Fact] = {}
         self._by_stem: defaultdict[str, set[str]] = defaultdict(set)
 
-    def follow(self, facts: Mapping[str, Fact]) -> None:
-        """Take over the present facts; only what changed is read."""
-        for gone in self._facts.keys() - facts.keys():
-            self._drop(gone)
-        # Nearly all are the same objects as before; a loop over 100,000 would be felt.
-        fresh = map(is_not, map(self._facts.get, facts), facts.values())
-        for key in list(compress(facts, fresh)):
-            fact, known = facts[key], self._facts.get(key)
-            if known is not None and known.content == fact.content:
-                self._facts[key] = fact
-                continue
-            self._drop(key)
+    def follow(self, facts: Sequence[Fact]) -> None:
+        """Take over the present facts, of an id each; only what changed is read."""
+        start, old_end, new_end = changed_span(self._seen, facts)
+        fresh = {fact.id: fact for fact in facts[start:new_end]}
+        for fact in self._seen[start:old_end]:
+            if fact.id not in fresh:
+                self._drop(fact.id)
+        for key, fact in fresh.items():
+            known = self._facts.get(key)
+            if known is None or known.content != fact.content:
+                self._drop(key)
+                for stem in _stems(fact.content):
+                    self._by_stem[stem].add(key)
             self._facts[key] = fact
-            for stem in _stems(fact.content):
-                self._by_stem[stem].add(key)
+        self._seen = facts
 
     def find(self, content: str) -> list[Fact]:
         """Facts that share words with ``content`` or fill the same slots, most shared words first."""

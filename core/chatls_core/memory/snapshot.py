@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from chatls_core.memory.facts import Alive
+from chatls_core.memory.alive import Alive
 from chatls_core.memory.profile import view as profile_view
 from chatls_core.memory.records import EPOCH, Episode, Fact, HistoryEntry, Profile, Project, Topic
 from chatls_core.text.cut import by_chars
@@ -36,10 +36,8 @@ def remembered(now: Snapshot, *, private: bool = True) -> dict[str, str]:
     return found | {f"episode:{episode.id}": episode.summary for episode in now.episodes.values()}
 
 
-def items(now: Snapshot) -> Iterator[tuple[str, object]]:
-    """Everything that can be found, by a key that says its kind."""
-    for fact in now.alive.facts.values():
-        yield f"fact:{fact.id}", fact
+def beside_facts(now: Snapshot) -> Iterator[tuple[str, object]]:
+    """Everything that can be found but facts, by a key that says its kind."""
     for entry in now.history:
         if entry.reason != "contested":
             yield f"past:{past_id(entry)}", entry

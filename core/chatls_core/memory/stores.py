@@ -37,7 +37,7 @@ from chatls_core.store import (
     atomic_write_bytes,
 )
 from chatls_core.store.codec import SEALED_PREFIX
-from chatls_core.store.record_dump import RecordDump
+from chatls_core.store.record_dump import FieldDump, RecordDump
 
 logger = logging.getLogger(__name__)
 
@@ -204,7 +204,14 @@ class Stores:
             RecordDump(TypeAdapter(Fact)),
         )
         self.tombstones = store("memory_tombstones.json", Tombstones, no_times, merges.times)
-        self.archive = store("memory_archive.json", Facts, no_facts, merges.facts, _mend_list(Fact, _named_facts))
+        self.archive = store(
+            "memory_archive.json",
+            Facts,
+            no_facts,
+            merges.facts,
+            _mend_list(Fact, _named_facts),
+            RecordDump(TypeAdapter(Fact)),
+        )
         self.episodes = store(
             "episodes.json", Episodes, no_episodes, merges.episodes, _mend_list(Episode, _named_episodes)
         )
@@ -214,7 +221,7 @@ class Stores:
         )
         self.profile = store("user_profile.json", Profile, Profile, merges.profile, lambda t: mend(Profile, t))
         self.usage = store("usage_stats.json", Usage, Usage, merges.usage, lambda t: mend(Usage, t))
-        self.side = store("memory_details.json", SideFile, SideFile, _merge_side)
+        self.side = store("memory_details.json", SideFile, SideFile, _merge_side, dump=FieldDump(SideFile, "items"))
         self.history = store("memory_history.json", HistoryFile, HistoryFile, _merge_history)
         self.undo = store("memory_undo.json", UndoFile, UndoFile, _merge_undo)
         self.compactor = store("compactor_state.json", CompactorState, CompactorState, _merge_state)

@@ -39,7 +39,7 @@ class JsonStore(Generic[T]):
     ``merge(mine, disk)`` unites two states that grew apart; it must be commutative up to the caller's idea of equality,
     associative and idempotent. ``salvage(tree)`` may make a value from JSON that parses but does not validate (for
     example by leaving single records out); the original bytes are kept as ``.corrupt`` all the same. ``dump`` gives a
-    value's JSON where there is a quicker way than ``adapter``'s to the same bytes.
+    value's JSON and a newline where there is a quicker way than ``adapter``'s.
     Thread-safe. One thread must not call :meth:`update` inside another update of the same file.
     """
 
@@ -63,7 +63,7 @@ class JsonStore(Generic[T]):
         self._nothing = empty()
         self._merge = merge
         self._salvage = salvage
-        self._dump = dump or (lambda value: adapter.dump_json(value, indent=indent, by_alias=True))
+        self._dump = dump or (lambda value: adapter.dump_json(value, indent=indent, by_alias=True) + b"\n")
         self._fs = fs
         self._codec = codec
         self._mode = mode
@@ -152,7 +152,7 @@ class JsonStore(Generic[T]):
         """Write ``new``, merging in what a program without our lock wrote meanwhile."""
         for _ in range(_RACES):
             seen = self._signature
-            plain = self._dump(new) + b"\n"
+            plain = self._dump(new)
             data = self._codec.encode(self.path.name, plain)
             if self._fs.signature(self.path) == seen:
                 break

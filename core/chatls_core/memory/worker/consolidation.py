@@ -13,7 +13,8 @@ from datetime import datetime
 
 from chatls_core.llm.messages import Message, ModelRequest, TextPart
 from chatls_core.memory import merges, scoring
-from chatls_core.memory.facts import Alive, clean_content
+from chatls_core.memory.alive import Alive
+from chatls_core.memory.facts import clean_content
 from chatls_core.memory.identity import fact_id, split_category, tags_of
 from chatls_core.memory.records import Details, Fact
 from chatls_core.memory.worker.parsing import UnreadableReplyError, is_nothing

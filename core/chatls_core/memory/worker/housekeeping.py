@@ -26,7 +26,7 @@ from chatls_core.memory.worker.state import DigestMark, LearningState, open_stat
 from chatls_core.store import Clock, StoreReadOnlyError
 
 if TYPE_CHECKING:
-    from chatls_core.memory.facts import Alive
+    from chatls_core.memory.alive import Alive
     from chatls_core.memory.memory import Memory
     from chatls_core.memory.worker.digests import Period
 
