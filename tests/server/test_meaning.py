@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.fakes import onnx_model
 from tests.fakes.lsp_client import PLAIN, LspClient
 from tests.fakes.model_server import ModelServer, RecordedRequest, Reply
 
@@ -95,6 +96,19 @@ async def test_a_provider_alone_finds_what_no_word_finds(
         assert FACTS[0] in models.requests[-1].last_user_text
         await client.request("chatls/chat", {"text": "Explain closures in JavaScript", "sessionId": "t"})
         assert "MEMORY AUTO-RECALL" not in models.requests[-1].last_user_text
+
+
+async def test_a_model_file_alone_finds_what_no_word_finds(tmp_path: Path, models: ModelServer) -> None:
+    pytest.importorskip("onnxruntime", reason="the extra chatls[vectors] is not installed")
+    pytest.importorskip("tokenizers", reason="the extra chatls[vectors] is not installed")
+    known = {word: [float(word in concept) for concept in CONCEPTS] for concept in CONCEPTS for word in concept}
+    file = onnx_model.write(tmp_path / "model", known, inputs=("input_ids", "attention_mask", "token_type_ids"))
+    async with editor(tmp_path, models, "local", CHATCLI_EMBED_MODEL=str(file)) as client:
+        await remember(client)
+        data = await recalled_by_meaning(client, "what is my puppy named?")
+        assert data["items"][0]["text"] == FACTS[0]
+        assert f"local:{file.stem}" in (await client.command("chatls.doctor.show"))["markdown"]
+    assert embedded(models) == []
 
 
 async def test_words_rank_first(tmp_path: Path, models: ModelServer) -> None:

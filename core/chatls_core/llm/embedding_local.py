@@ -84,6 +84,13 @@ class LocalEmbedder:
             "token_type_ids": np.zeros_like(mask),
         }
         wanted = [i.name for i in self._session.get_inputs()]
+        if strange := [name for name in wanted if name not in known]:
+            raise ModelError(
+                "internal",
+                f"The embedding model {self._file.name} asks for {', '.join(strange)}, which no text has.",
+                hint="Set chatls.embedding.model to a sentence-transformer exported as ONNX.",
+                provider="local",
+            )
         output = self._session.run(None, {name: known[name] for name in wanted})[0]
         if output.ndim == 3:
             weights = mask[..., None].astype(np.float32)
