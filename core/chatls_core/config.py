@@ -191,6 +191,11 @@ class Prompt(Section):
         "How long a provider keeps the prompt's beginning: 5m, 1h, or auto (an hour where pauses make it pay).",
         env=["CHATCLI_PROMPT_CACHE_TTL"],
     )
+    cache_explicit: bool = setting(
+        False,
+        "Keep the stable beginning of long prompts in a cache at Google, which bills storage by the hour (Gemini).",
+        env=["CHATCLI_PROMPT_CACHE_EXPLICIT"],
+    )
     context_pull: bool = setting(
         True,
         "Let the model fetch skills that were left out of the prompt; off: nothing is left out.",

@@ -216,6 +216,10 @@ class ModelServer:
         """Turns a text into its vector; without it there is no embedding service."""
         self.embedding_gate: asyncio.Event | None = None
         """Where set, embeddings wait for it."""
+        self.caches: dict[str, Any] = {}
+        """Gemini's explicit caches: name -> what was asked to be kept. Deleting from it lets one lapse."""
+        self.cache_error: int = 0
+        """Where set, the status that every request about a cache is answered with."""
         self.control = False
         self._replies: list[AnyReply] = []
         self._permits = asyncio.Semaphore(0)
@@ -274,6 +278,10 @@ class ModelServer:
     async def wait_requests(self, count: int) -> None:
         """Wait until ``count`` model requests have come."""
         await self._wait(lambda: len(self.requests) >= count)
+
+    async def wait_other_requests(self, count: int) -> None:
+        """Wait until ``count`` other requests have come."""
+        await self._wait(lambda: len(self.other_requests) >= count)
 
     async def wait_held(self) -> None:
         """Wait until an answer stands at a held delta."""
@@ -343,7 +351,13 @@ class ModelServer:
         if dialect is None:
             self.other_requests.append(request)
             status, body = self._side(request)
+            await self._announce()
             return await _send_json(connection, status, body)
+        cached = (request.json or {}).get("cachedContent")
+        if cached is not None and cached not in self.caches:
+            self.other_requests.append(request)
+            error = ErrorReply(403, "CachedContent not found (or permission denied)")
+            return await _send_json(connection, 403, dialect.error(error))
         request.dialect = dialect.name
         self.requests.append(request)
         await self._announce()
@@ -419,6 +433,8 @@ class ModelServer:
             return 200, {"object": "response.input_tokens", "input_tokens": max(1, len(request.body) // 4)}
         if path.endswith(":countTokens"):
             return 200, {"totalTokens": max(1, len(request.body) // 4)}
+        if "/cachedContents" in path:
+            return self._cache(request)
         if path.endswith("/api/tags"):
             return 200, {"models": [{"name": m, "model": m, "details": {"family": "llama"}} for m in self.models]}
         if path.endswith("/api/version"):
@@ -437,6 +453,20 @@ class ModelServer:
         if path in ("/", "/health"):
             return 200, {"status": "ok"}
         return 404, {"error": {"message": f"no such endpoint: {path}", "type": "not_found", "code": "unknown_url"}}
+
+    def _cache(self, request: RecordedRequest) -> tuple[int, Any]:
+        name = request.path.lstrip("/")
+        if self.cache_error:
+            return self.cache_error, {"error": {"code": self.cache_error, "message": "no caches today"}}
+        if request.method == "POST":
+            name = f"cachedContents/c{len(self.other_requests)}"
+            self.caches[name] = request.json
+        elif name not in self.caches:
+            return 404, {"error": {"code": 404, "message": "no such cache"}}
+        elif request.method == "DELETE":
+            del self.caches[name]
+            return 200, {}
+        return 200, {"name": name, "usageMetadata": {"totalTokenCount": 5000}}
 
     async def _control(self, connection: _Connection, request: RecordedRequest) -> bool:
         body = request.json or {}

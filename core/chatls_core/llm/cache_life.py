@@ -23,6 +23,19 @@ def retains_for_a_day(provider: str, model: str) -> bool:
     return provider in ("openai", "openai_responses") and _RETAINING.search(model.lower()) is not None
 
 
+def names_caches(provider: str) -> bool:
+    """Whether the service keeps a prompt's beginning under a name for as long as it is asked to, billed by the hour.
+
+    Five minutes that use prolongs cost less there than an hour, so only the user chooses the hour.
+    """
+    return provider == "google"
+
+
+def storage_price(provider: str, model: str) -> float:
+    """US dollars for a million tokens kept for an hour in such a cache."""
+    return 0.0 if provider != "google" else 4.5 if "pro" in model.lower() else 1.0
+
+
 def reports_writes(provider: str) -> bool:
     """Whether usage says what was written to the cache beside what was read (the additive schema)."""
     return provider in _WRITES_REPORTED

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from chatls_core.llm.backend import Listed
+from chatls_core.llm.cache_life import storage_price
 from chatls_core.llm.events import Usage
 from chatls_core.llm.model import ModelInfo, Prices
 from chatls_core.llm.registry import ProviderSpec
@@ -181,7 +182,8 @@ class Catalogue:
             return replace(usage, cost_usd=None)  # the service reported nothing, which is not free
         override = _lookup(self._overrides, usage.model)
         if override is not None and override.input is not None and override.output is not None:
-            return replace(usage, cost_usd=_simple_cost(usage, override))
+            prices = Prices(override.input, override.output, override.cache_read, override.cache_write)
+            return replace(usage, cost_usd=_simple_cost(usage, override) + _beside(usage, prices))
         entry = self._entry(spec, usage.model, base_url)
         if entry is None:
             return replace(usage, cost_usd=None)
@@ -199,7 +201,7 @@ class Catalogue:
         except (ValueError, LookupError) as error:
             log.info("no price for %s at %s: %s", usage.model, spec.name, error)
             return replace(usage, cost_usd=None)
-        return replace(usage, cost_usd=float(price.total_price))
+        return replace(usage, cost_usd=float(price.total_price) + _beside(usage, _prices(entry)))
 
     def _entry(self, spec: ProviderSpec, model: str, base_url: str) -> _Entry | None:
         key = (spec.name, model, base_url)
@@ -267,6 +269,12 @@ def _prices(entry: _Entry | None) -> Prices | None:
         return None if value is None else float(value)
 
     return Prices(read("input_mtok"), read("output_mtok"), read("cache_read_mtok"), read("cache_write_mtok"))
+
+
+def _beside(usage: Usage, prices: Prices | None) -> float:
+    """What was billed beside the request itself: tokens read for a cache or a summary, and a cache's storage."""
+    read = usage.aside_tokens * ((prices.input if prices is not None else None) or 0.0)
+    return (read + usage.cache_token_hours * storage_price(usage.provider, usage.model)) / 1_000_000
 
 
 def _simple_cost(usage: Usage, price: _Override) -> float:

@@ -13,6 +13,8 @@ class Usage:
     """Tokens of one request, normalised across vendors (PROTOCOL.md "Chat").
 
     ``input_tokens`` leaves cached ones out. ``cost_usd`` is ``None`` when the model's price is unknown.
+    ``aside_tokens`` are billed as input beside the prompt itself (to make an explicit cache, to summarise at the
+    service); ``cache_token_hours`` is how long how many tokens are kept in an explicit cache.
     """
 
     input_tokens: int = 0
@@ -23,6 +25,8 @@ class Usage:
     cost_usd: float | None = None
     model: str = ""
     provider: str = ""
+    aside_tokens: int = 0
+    cache_token_hours: float = 0.0
 
     @property
     def prompt_tokens(self) -> int:
@@ -40,6 +44,8 @@ class Usage:
             cost,
             other.model or self.model,
             other.provider or self.provider,
+            self.aside_tokens + other.aside_tokens,
+            self.cache_token_hours + other.cache_token_hours,
         )
 
     def __sub__(self, earlier: Usage) -> Usage:
@@ -54,6 +60,8 @@ class Usage:
             cost,
             self.model,
             self.provider,
+            self.aside_tokens - earlier.aside_tokens,
+            self.cache_token_hours - earlier.cache_token_hours,
         )
 
 

@@ -300,7 +300,13 @@ class Models:
             names = [f"{n.upper()}_MAX_TOKENS" for n in (spec.name, *spec.aliases)]
             raw = self._rules.variable(names)
             limit = int(raw) if raw.isdigit() and int(raw) > 0 else None
-        return replace(request, max_output_tokens=limit, effort=request.effort or self._settings.effort)
+        return replace(
+            request,
+            max_output_tokens=limit,
+            effort=request.effort or self._settings.effort,
+            # Requests without a key are asked once; nobody would read the cache.
+            explicit_cache=bool(request.cache_key) and self._settings.prompt.cache_explicit,
+        )
 
     def _retry_rules(self) -> RetryRules:
         retries = self._settings.retries

@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from chatls_core.config import Settings
-from chatls_core.llm.cache_life import carries_hour, reports_writes, retains_for_a_day
+from chatls_core.llm.cache_life import carries_hour, names_caches, reports_writes, retains_for_a_day
 from chatls_core.llm.model import Model
 from chatls_core.prompt.cache_record import SECONDS, CacheRecord, Lifetime, cache_record, keep
 from chatls_core.sessions.conversation import Conversation
@@ -36,7 +36,8 @@ def explained(record: CacheRecord, model: Model, settings: Settings) -> tuple[Li
     """The lifetime a conversation's next request asks for, and who chose it, in words."""
     hour = carries_hour(model.provider, model.model)
     chosen = settings.prompt.cache_ttl
-    if chosen != "auto" and (chosen == "5m" or hour or retains_for_a_day(model.provider, model.model)):
+    named = settings.prompt.cache_explicit and names_caches(model.provider)
+    if chosen != "auto" and (chosen == "5m" or hour or named or retains_for_a_day(model.provider, model.model)):
         return chosen, "as chatls.prompt.cacheTtl says"
     if not hour:
         return "5m", "the only one this model has"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
-from collections.abc import AsyncGenerator, Mapping, Sequence
+import time
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any
 from urllib.parse import quote
@@ -13,6 +15,7 @@ from chatls_core.llm.backend import Listed
 from chatls_core.llm.endpoint import Endpoint
 from chatls_core.llm.errors import VendorError, cut_off, http_error
 from chatls_core.llm.events import (
+    ModelError,
     ModelEvent,
     ModelStop,
     ReasoningDelta,
@@ -35,8 +38,11 @@ from chatls_core.llm.messages import (
     ToolResultPart,
 )
 from chatls_core.llm.model import ModelInfo
+from chatls_core.llm.providers.gemini_cache import REFUSALS, ExplicitCaches
 from chatls_core.llm.providers.http import HttpService
 from chatls_core.llm.wire import new_call_id
+
+log = logging.getLogger(__name__)
 
 Json = dict[str, Any]
 
@@ -51,20 +57,42 @@ _NO_SIGNATURE = "skip_thought_signature_validator"
 class GeminiBackend:
     """The generateContent wire."""
 
-    def __init__(self, endpoint: Endpoint) -> None:
+    def __init__(self, endpoint: Endpoint, clock: Callable[[], float] = time.monotonic) -> None:
         self._endpoint = endpoint
         self._http = HttpService(endpoint, {"x-goog-api-key": endpoint.key.reveal()})
+        self._caches = ExplicitCaches(self._http, clock)
 
     async def stream(self, request: ModelRequest, model: str, info: ModelInfo) -> AsyncGenerator[ModelEvent, None]:
-        """Ask once; see :class:`Backend`."""
+        """Ask once; see :class:`Backend`. A cache that Google does not take costs one more try, nothing else."""
+        body = build(request, model, info, self._endpoint.provider)
+        short = self._caches.shortened(body, model, request) if request.explicit_cache else None
+        started = False
+        try:
+            async with aclosing(self._asked(short or body, request, model)) as events:
+                async for event in events:
+                    started = True
+                    yield event
+            return
+        except ModelError as error:
+            if short is None or started or error.status not in REFUSALS:
+                raise
+            log.info("Google refused a cache: %s", error)
+            self._caches.refused(short["cachedContent"])
+        async with aclosing(self._asked(body, request, model)) as events:
+            async for event in events:
+                yield event
+
+    async def _asked(self, body: Json, request: ModelRequest, model: str) -> AsyncGenerator[ModelEvent, None]:
         reader = _Reader(self._endpoint, model)
         path = f"/models/{_in_path(model)}:streamGenerateContent?alt=sse"
-        async with aclosing(self._http.lines(path, build(request, model, info, self._endpoint.provider))) as lines:
+        async with aclosing(self._http.lines(path, body)) as lines:
             async for line in lines:
                 if line.startswith(b"data:"):
                     for event in reader.read(line[5:]):
                         yield event
         for event in reader.finish():
+            if isinstance(event, UsageReport) and request.explicit_cache:
+                event = UsageReport(self._caches.charged(event.usage, request))
             yield event
 
     async def count_tokens(self, request: ModelRequest, model: str, info: ModelInfo) -> int | None:
@@ -89,7 +117,8 @@ class GeminiBackend:
         ]
 
     async def aclose(self) -> None:
-        """Drop all connections."""
+        """Delete what is cached and drop all connections."""
+        await self._caches.aclose()
         await self._http.aclose()
 
 
