@@ -39,18 +39,9 @@ class DiffHunk:
         """The ways to read the body, the proper one first.
 
         Models leave the blank before context lines out, in part or everywhere, or put one more blank after every mark.
+        Empty lines without a mark at either end may be context or only set the hunk apart.
         """
-        proper = _read(self.body, bare=False, spaced=False)
-        readings: list[Reading] = [] if proper is None else [proper]
-        bare = _read(self.body, bare=True, spaced=False)
-        assert bare is not None
-        readings.append(bare)
-        if proper is None:
-            readings.append(_read_mixed(self.body))
-        spaced = _read(self.body, bare=True, spaced=True)
-        if spaced is not None:
-            readings.append(spaced)
-        return tuple(dict.fromkeys(readings))
+        return tuple(dict.fromkeys((*_readings(self.body), *_readings(_set_apart(self.body)))))
 
     @property
     def searches(self) -> bool:
@@ -61,6 +52,27 @@ class DiffHunk:
     def changes(self) -> bool:
         """Whether it adds or removes a line."""
         return any(line[:1] in ("+", "-") for line in self.body)
+
+
+def _set_apart(body: Sequence[str]) -> Sequence[str]:
+    """The body without the empty, unmarked lines at its ends."""
+    start = next((i for i, line in enumerate(body) if line), 0)
+    stop = next((i for i in range(len(body), start, -1) if body[i - 1]), len(body))
+    return body[start:stop]
+
+
+def _readings(body: Sequence[str]) -> list[Reading]:
+    proper = _read(body, bare=False, spaced=False)
+    readings: list[Reading] = [] if proper is None else [proper]
+    bare = _read(body, bare=True, spaced=False)
+    assert bare is not None
+    readings.append(bare)
+    if proper is None:
+        readings.append(_read_mixed(body))
+    spaced = _read(body, bare=True, spaced=True)
+    if spaced is not None:
+        readings.append(spaced)
+    return readings
 
 
 def _read(body: Sequence[str], *, bare: bool, spaced: bool) -> Reading | None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from chatls_core.edits import apply_patch, search_replace, str_replace, udiff, write
 from chatls_core.edits.errors import EditError, EditErrorKind
 from chatls_core.edits.plan import Draft, EditPlan
+from chatls_core.edits.typography import throughout
 
 _FORMATS: dict[str, tuple[Callable[[Draft, str], None], Callable[[str], tuple[str, ...]]]] = {
     "str_replace": (str_replace.apply, str_replace.named_paths),
@@ -30,6 +31,10 @@ def preview(format: str, files: Mapping[str, str], edit: str) -> EditPlan:
     apply, _ = _lookup(format)
     draft = Draft(files)
     apply(draft, edit)
+    if draft.slips:
+        # What one search shows of the edit's characters holds for the new text of all of them.
+        draft = Draft(files, {path: throughout(table, files.get(path, "")) for path, table in draft.slips.items()})
+        apply(draft, edit)
     return draft.plan()
 
 

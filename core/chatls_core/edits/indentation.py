@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from chatls_core.edits.diffing import opcodes
+
+_AROUND = 200
+"""How many lines above and below a place tell how the file is indented there."""
 
 
 def indent_of(line: str) -> str:
@@ -100,6 +105,44 @@ def _unit_shifts(seen: Sequence[tuple[str, str]]) -> list[Shift]:
                 Shift(unit=unit, file_unit=file_unit, levels=len(file) // len(file_unit) - len(model) // len(unit))
             )
     return shifts
+
+
+def unit_shift(
+    shift: Shift,
+    start: int,
+    pairs: Sequence[int | None],
+    block: Sequence[str],
+    new: Sequence[str],
+    contents: Sequence[str],
+) -> Shift:
+    """``shift``, or the exchange of a level's width that explains the block as well, where the new text speaks for it.
+
+    A block at one depth, four spaces here and eight in the file, may lack four spaces or count two to a level. New
+    lines that go in by two, in a file that goes in by four, tell. ``pairs`` and ``start`` are those of the match.
+    """
+    depths = {
+        (len(indent_of(line)), len(indent_of(contents[number])))
+        for line, number in zip(block, pairs, strict=True)
+        if number is not None and line.strip()
+    }
+    if len(depths) != 1 or not (shift.add or shift.remove) or shift.only_depth or shift.first_only:
+        return shift
+    depth, in_file = depths.pop()
+    levels = {len(indent_of(line)) for line in new if line.strip()}
+    step = min((level - depth for level in levels if level > depth), default=0)
+    width = _level_width(contents[max(0, start - _AROUND) : start + _AROUND])
+    if not (depth and step and width) or step == width or depth % step or in_file != depth // step * width:
+        return shift
+    return Shift(unit=" " * step, file_unit=" " * width)
+
+
+def _level_width(contents: Sequence[str]) -> int:
+    """By how many spaces lines mostly go in, 0 where they do not, or use tabs."""
+    depths = [len(indent_of(line)) for line in contents if line.strip()]
+    if any(line.startswith("\t") for line in contents):
+        return 0
+    steps = Counter(deeper - depth for depth, deeper in pairwise(depths) if deeper > depth)
+    return max(steps, key=lambda step: steps[step], default=0)
 
 
 def carry_block(

@@ -8,6 +8,7 @@ whatever the lines repeat.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ MAX_PLACES = 64
 
 _MAX_DISTINCT = 0x10FFFF
 _MAX_COMPARISONS = 20_000
+_WORD = re.compile(r"\w")
 
 _KEYS: dict[Rung, Callable[[str], str]] = {
     Rung.EXACT: str,
@@ -116,6 +118,9 @@ class FileIndex:
             return self._similar(block)
         if rung is not Rung.EXACT and self._is_hopeless(block):
             return []
+        if rung >= Rung.INDENTATION and not any(map(_WORD.search, block)):
+            # Brackets alone, at another depth or with another spacing, may be any brackets.
+            return []
         text = self._folded(rung).text
         wanted, own = self._spell(block, rung)
         if not wanted:
@@ -132,6 +137,9 @@ class FileIndex:
             if match is not None:
                 found.append(match)
             at = text.find(wanted, at + 1)
+        if rung > Rung.ANY_INDENTATION:
+            # Indentation overlooked is one difference more.
+            return [match for match in found if match.shift == IDENTITY] or found
         return found
 
     def places_within(self, block: Sequence[str], rung: Rung, start: int, stop: int) -> list[Match]:

@@ -1,8 +1,8 @@
 """Where the hunks of a diff stand in a file, and the text they make of it.
 
 Shared by ``udiff`` and ``apply_patch``. The hunks of a file are placed together: each climbs the ladder on its own,
-then only placements that keep the hunks' order and do not overlap are left, and exactly one must be. Line numbers,
-``@@`` context and end-of-file marks tell equal places apart; none of them makes a text match.
+then only placements that do not overlap are left, and exactly one must be. Line numbers, ``@@`` context and end-of-file
+marks tell equal places apart; none of them makes a text match.
 """
 
 from __future__ import annotations
@@ -10,41 +10,19 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from chatls_core.edits.anchors import Anchoring, anchor_places
 from chatls_core.edits.diagnosis import ambiguous, not_found, quote
-from chatls_core.edits.diffhunk import DiffHunk, Reading
+from chatls_core.edits.diffhunk import DiffHunk
 from chatls_core.edits.errors import EditError, EditErrorKind
 from chatls_core.edits.grammars import language_of
 from chatls_core.edits.lines import Lines, join_lines
 from chatls_core.edits.matching import DIFF_LADDER, MAX_PLACES, FileIndex, Match
+from chatls_core.edits.placement import INDENTED, LineEdit, Placement, place
 from chatls_core.edits.plan import Draft, Rung
-from chatls_core.edits.typography import plain_where_the_file_is
-
-LineEdit = tuple[int, int, tuple[str, ...]]
-"""Lines ``start``..``stop`` (half-open) become these contents."""
 
 _ESCAPED_TAB = re.compile(r"(?:\\t)+")
-
-
-@dataclass(frozen=True, slots=True)
-class Placement:
-    """A hunk at one place: the changes it makes there. ``start``..``stop`` are the lines from first to last change."""
-
-    match: Match
-    edits: tuple[LineEdit, ...]
-
-    @property
-    def start(self) -> int:
-        """The first line changed (where lines are only inserted, the line they come before)."""
-        return self.edits[0][0]
-
-    @property
-    def stop(self) -> int:
-        """The line after the last one changed."""
-        return self.edits[-1][1]
 
 
 def apply_diff(
@@ -68,12 +46,15 @@ def apply_diff(
             continue
         _refuse_escaped_tabs(path, hunk, lines)
         if hunk.searches:
-            searched.append((hunk, _placements(path, index, hunk, ladder)))
+            searched.append((hunk, _placements(draft, path, index, hunk, ladder)))
         else:
             spot = add_at(hunk, index)
-            edits.append((spot, spot, tuple(line for op, line in hunk.readings[0] if op == "+")))
+            edits.append((spot, spot, tuple(draft.plain(path, line) for op, line in hunk.readings[0] if op == "+")))
             draft.report(path, spot + 1, Rung.EXACT)
     for placement in _assign(draft, path, lines, searched):
+        if placement.doubt:
+            raise _doubtful(path, placement)
+        draft.curled(path, placement.plain)
         edits += placement.edits
         draft.report(path, placement.start + 1, placement.match.rung)
     return _rebuild(path, lines, edits, hunks)
@@ -99,20 +80,24 @@ def _rebuild(path: str, lines: Lines, edits: Sequence[LineEdit], hunks: Sequence
     return join_lines(contents, endings, lines.newline, terminated)
 
 
-def _placements(path: str, index: FileIndex, hunk: DiffHunk, ladder: Sequence[Rung]) -> list[Placement]:
+def _placements(draft: Draft, path: str, index: FileIndex, hunk: DiffHunk, ladder: Sequence[Rung]) -> list[Placement]:
     """The places of a hunk by the first rung that has any its anchors allow. Raises :class:`EditError` for none."""
     anchoring = anchor_places(index, hunk.anchors)
     if not anchoring.found and hunk.stacked:
         raise _no_anchor(path, hunk, anchoring, index.lines.contents)
     elsewhere: list[Placement] = []
+    doubtful: list[Placement] = []
     for rung in ladder:
         for reading in hunk.readings:
             block = [line for op, line in reading if op != "+"]
             matches = index.places(block, rung)
             if len(matches) > MAX_PLACES:
                 matches = _among_many(path, index, hunk, block, rung, anchoring)
-            found = [p for match in matches if (p := _place(index, match, reading)) is not None]
-            if not found:
+            found = [p for match in matches if (p := place(draft, path, index, match, reading))]
+            if all(placement.doubt for placement in found):
+                if any(placement.doubt == INDENTED for placement in found):
+                    return found
+                doubtful = doubtful or found
                 continue
             if not anchoring.found:
                 return found
@@ -122,6 +107,8 @@ def _placements(path: str, index: FileIndex, hunk: DiffHunk, ladder: Sequence[Ru
             if allowed:
                 return anchoring.inside(index, allowed, lambda p: p.match)
             elsewhere = elsewhere or found
+    if len(doubtful) == 1 and not elsewhere:
+        return doubtful
     raise _nowhere(path, index, hunk, elsewhere)
 
 
@@ -149,81 +136,64 @@ def _ambiguous_hunk(path: str, hunk: DiffHunk, starts: Sequence[int], *, capped:
         path,
         f"Hunk {hunk.number} ({quote(_headline(hunk), 80)})",
         [start + 1 for start in starts],
-        "Add lines of context above and below until it is the only one, or name its function after @@.",
+        "Add lines of context above and below until it is the only one, or name its function after @@. "
+        "The order of the hunks does not tell which one is meant.",
         capped=capped,
     )
-
-
-def _place(index: FileIndex, match: Match, reading: Reading) -> Placement | None:
-    """The changes of a hunk that stands at ``match``, or ``None`` where it would have to be guessed at."""
-    edits: list[LineEdit] = []
-    at = match.start
-    wanted = 0
-    plain: dict[int, str] = {}
-    if match.rung >= Rung.TYPOGRAPHY:
-        in_file = (index.lines.contents[number] for number in match.pairs if number is not None)
-        plain = plain_where_the_file_is((line for op, line in reading if op != "+"), in_file)
-    for i, (op, line) in enumerate(reading):
-        if op == "+":
-            moved = match.shift.carry(line)
-            if moved is None:
-                return None
-            moved = moved.translate(plain)
-            if edits and edits[-1][1] == at:
-                edits[-1] = (edits[-1][0], at, (*edits[-1][2], moved))
-            else:
-                edits.append((at, at, (moved,)))
-            continue
-        pair = match.pairs[wanted]
-        wanted += 1
-        if op == "-":
-            if pair is None:
-                return None
-            if edits and edits[-1][1] == pair:
-                edits[-1] = (edits[-1][0], pair + 1, edits[-1][2])
-            else:
-                edits.append((pair, pair + 1, ()))
-        elif pair is not None and match.rung is Rung.SIMILAR and not index.same(line, pair):
-            moved = match.shift.carry(line)
-            if moved is None or not _gains_comma(index.lines.contents[pair], moved) or not _beside_change(reading, i):
-                return None
-            edits.append((pair, pair + 1, (moved,)))
-        if pair is not None:
-            at = pair + 1
-    return Placement(match, tuple(edits))
-
-
-def _gains_comma(in_file: str, in_hunk: str) -> bool:
-    return in_hunk.rstrip() == in_file.rstrip() + ","
-
-
-def _beside_change(reading: Reading, at: int) -> bool:
-    """Whether the next line of the hunk, or the one before, is marked as a change.
-
-    There a context line that gains a comma is a change the model forgot to mark: its new neighbour needs the comma.
-    Any other context line that differs may just as well be miscopied, and the hunk is refused.
-    """
-    around = (*reading[max(0, at - 1) : at], *reading[at + 1 : at + 2])
-    return any(op != " " for op, _ in around)
 
 
 def _assign(
     draft: Draft, path: str, lines: Lines, searched: Sequence[tuple[DiffHunk, list[Placement]]]
 ) -> list[Placement]:
-    """The one way to place the hunks in order without overlap."""
+    """The one way to place the hunks without overlap.
+
+    The order of the hunks tells the places of one apart only where line numbers show that it is the order of the file:
+    models write hunks back to front, too, and imports last.
+    """
     if not searched:
         return []
-    choices = _narrow(searched, len(lines))
+    hunks = [hunk for hunk, _ in searched]
+    choices = _without_overlaps(_narrow(searched, len(lines)))
     ways = _count_ways(choices)
     total = sum(ways[-1])
-    if total == 1:
-        return _walk_back(choices, ways)
     if total == 0:
-        return _out_of_order(draft, path, searched)
-    (hunk, _), places = max(
-        zip(searched, _feasible(choices, ways), strict=True), key=lambda candidate: len(candidate[1])
+        return _out_of_order(draft, path, list(zip(hunks, choices, strict=True)))
+    open_hunks = [i for i, places in enumerate(choices) if len(places) > 1]
+    if total == 1:
+        placed = _walk_back(choices, ways)
+        if not open_hunks or _is_filled(hunks, choices, open_hunks) or _numbers_agree(hunks, choices, placed):
+            return placed
+    kept = choices if total == 1 else _feasible(choices, ways)
+    at = max(range(len(hunks)), key=lambda i: len(kept[i]))
+    raise _ambiguous_hunk(path, hunks[at], [place.match.start for place in kept[at]])
+
+
+def _without_overlaps(choices: Sequence[list[Placement]]) -> list[list[Placement]]:
+    """The places of each hunk without those whose lines another hunk changes, which stands at one place only."""
+    fixed = [(i, places[0]) for i, places in enumerate(choices) if len(places) == 1]
+    return [
+        places
+        if len(places) == 1
+        else [p for p in places if not any(p.start < o.stop and o.start < p.stop for _, o in fixed)] or places
+        for places in choices
+    ]
+
+
+def _is_filled(hunks: Sequence[DiffHunk], choices: Sequence[list[Placement]], open_hunks: Sequence[int]) -> bool:
+    """Whether the hunks that have several places are one and the same, and as many as the places."""
+    first = open_hunks[0]
+    return all(hunks[i].body == hunks[first].body for i in open_hunks) and len(choices[first]) == len(open_hunks)
+
+
+def _numbers_agree(hunks: Sequence[DiffHunk], choices: Sequence[list[Placement]], placed: Sequence[Placement]) -> bool:
+    """Whether the line numbers of the hunks, right or wrong, rise, and none is nearer to another place of its hunk."""
+    numbers = [hunk.line for hunk in hunks if hunk.line is not None]
+    if len(numbers) < len(hunks) or any(one >= other for one, other in pairwise(numbers)):
+        return False
+    return all(
+        abs(place.match.start - claimed) == min(abs(other.match.start - claimed) for other in places)
+        for claimed, place, places in zip(numbers, placed, choices, strict=True)
     )
-    raise _ambiguous_hunk(path, hunk, [place.match.start for place in places])
 
 
 def _narrow(searched: Sequence[tuple[DiffHunk, list[Placement]]], length: int) -> list[list[Placement]]:
@@ -292,13 +262,7 @@ def _out_of_order(draft: Draft, path: str, searched: Sequence[tuple[DiffHunk, li
     """Hunks that each have one place may come in any order; otherwise order was what told their places apart."""
     for hunk, places in searched:
         if len(places) > 1:
-            raise ambiguous(
-                path,
-                f"Hunk {hunk.number} ({quote(_headline(hunk), 80)})",
-                [place.match.start + 1 for place in places],
-                "The hunks cannot all be placed in the order given: write them in the order of the file, "
-                "each with enough lines of context to stand at one place only.",
-            )
+            raise _ambiguous_hunk(path, hunk, [place.match.start for place in places])
     placed = sorted((places[0] for _, places in searched), key=lambda place: (place.start, place.stop))
     for one, other in pairwise(placed):
         if other.start < one.stop:
@@ -338,6 +302,15 @@ def _nowhere(path: str, index: FileIndex, hunk: DiffHunk, elsewhere: Sequence[Pl
         index.lines.contents,
         [line for op, line in reading if op != "+"],
         [line for op, line in reading if op == "+"],
+    )
+
+
+def _doubtful(path: str, placement: Placement) -> EditError:
+    return EditError(
+        EditErrorKind.NOT_FOUND,
+        f"A hunk of {path} stands at line {placement.match.start + 1}, but {placement.doubt}: nothing was changed. "
+        "Copy its lines as they stand in the file.",
+        path,
     )
 
 

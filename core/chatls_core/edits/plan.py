@@ -84,7 +84,7 @@ _MARK = "\ufeff"
 class Draft:
     """A plan in the making: the files as they stand after the steps taken so far."""
 
-    def __init__(self, files: Mapping[str, str]) -> None:
+    def __init__(self, files: Mapping[str, str], plain: Mapping[str, Mapping[int, str]] | None = None) -> None:
         # A byte-order mark is no part of the first line; it is put back in the plan.
         self._marked = {path for path, text in files.items() if text.startswith(_MARK)}
         self._before = {path: text.removeprefix(_MARK) for path, text in files.items()}
@@ -92,6 +92,9 @@ class Draft:
         self._renames: dict[str, str] = {}
         self._places: dict[str, list[Place]] = {}
         self._notes: list[str] = []
+        self._plain = plain or {}
+        self.slips: dict[str, dict[int, str]] = {}
+        """Per file, the typographic characters that stand in the edit for plain ones of the file (:meth:`curled`)."""
 
     def __contains__(self, path: str) -> bool:
         return self.get(path) is not None
@@ -187,6 +190,16 @@ class Draft:
         origin = next((source for source, target in self._renames.items() if target == old), old)
         self._renames[origin] = new
         self._places.setdefault(new, []).extend(self._places.pop(old, []))
+
+    def curled(self, path: str, table: Mapping[int, str]) -> None:
+        """Note that the edit writes the characters of ``table`` where the file has plain ones."""
+        if table:
+            self.slips.setdefault(path, {}).update(table)
+
+    def plain(self, path: str, new: str) -> str:
+        """``new`` as it was meant, given the slips that a first reading of the edit found."""
+        table = self._plain.get(path)
+        return new if not table or new.isascii() else new.translate(table)
 
     def report(self, path: str, line: int, rung: Rung) -> None:
         """Note that a place was found at 1-based ``line`` by ``rung``."""

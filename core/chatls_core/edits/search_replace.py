@@ -15,8 +15,8 @@ from chatls_core.edits.lines import Lines, splice
 from chatls_core.edits.matching import MAX_PLACES, FileIndex, Match, starting_at
 from chatls_core.edits.omissions import refuse_placeholders
 from chatls_core.edits.plan import Draft, Rung
-from chatls_core.edits.replacement import fit, ladder_for, without_shared_blanks
-from chatls_core.edits.unnumber import unnumbered
+from chatls_core.edits.replacement import fit, ladder_for, refuse_lost_blank, without_shared_blanks
+from chatls_core.edits.unnumber import new_unnumbered, unnumbered
 
 _NEAR = 3
 _APART = 10
@@ -67,7 +67,9 @@ def _replace(draft: Draft, block: Block, moved: dict[str, list[tuple[int, int]]]
     refuse_placeholders(key, block.replace, block.search)
     lines = Lines.of(text)
     match, search, new = _find(key, lines, block, moved.get(key, []))
-    carried = fit(lines, match, search, new)
+    new = [draft.plain(key, line) for line in new]
+    refuse_lost_blank(key, f"SEARCH of block {block.number}", lines, match, search, block.search, block.replace)
+    carried = fit(draft, key, lines, match, search, new)
     if carried is None:
         raise EditError(
             EditErrorKind.NOT_FOUND,
@@ -120,10 +122,10 @@ def _find(
     numbered = unnumbered(search)
     if numbered is not None:
         first, bare = numbered
-        own = unnumbered(new)
         match = _choose(path, block, index.places(bare, Rung.EXACT), hint)
-        if match is not None and match.start == first - 1:
-            return match, bare, own[1] if own is not None else new
+        put_bare = new_unnumbered(new, search)
+        if match is not None and match.start == first - 1 and put_bare is not None:
+            return match, bare, put_bare
     raise not_found(path, f"SEARCH of block {block.number} ({quote(_first(search), 80)})", lines.contents, search, new)
 
 

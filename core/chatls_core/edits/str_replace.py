@@ -13,14 +13,15 @@ from chatls_core.edits.diagnosis import ambiguous, not_found, quote
 from chatls_core.edits.diffing import opcodes
 from chatls_core.edits.doubling import refuse_doubling
 from chatls_core.edits.errors import EditError, EditErrorKind
+from chatls_core.edits.joining import refuse_joining
 from chatls_core.edits.lines import Lines, conform, dominant_newline, split_contents, to_lf
 from chatls_core.edits.matching import MAX_PLACES, FileIndex, Match
 from chatls_core.edits.omissions import refuse_placeholders
 from chatls_core.edits.plan import Draft, Rung
-from chatls_core.edits.replacement import fit, ladder_for
+from chatls_core.edits.replacement import fit, ladder_for, refuse_lost_blank
 from chatls_core.edits.spans import apart, find_spans, folded_spans, line_numbers
 from chatls_core.edits.typography import fold_punctuation, plain_where_the_file_is
-from chatls_core.edits.unnumber import unnumbered
+from chatls_core.edits.unnumber import new_unnumbered, unnumbered
 
 _EXAMPLE = '{"path": "src/app.py", "old_string": "text as it stands in the file", "new_string": "text to put there"}'
 _MAX_REPORTED = 200
@@ -103,7 +104,8 @@ def _replace(draft: Draft, path: str, item: _Replacement) -> None:
             key,
         )
     refuse_placeholders(key, split_contents(item.new), split_contents(item.old))
-    draft.write(key, replace_text(draft, key, text, item.old, item.new, replace_all=item.all))
+    new = draft.plain(key, item.new)
+    draft.write(key, replace_text(draft, key, text, item.old, new, replace_all=item.all))
 
 
 def _fill(draft: Draft, path: str, item: _Replacement) -> None:
@@ -129,6 +131,7 @@ def replace_text(draft: Draft, path: str, text: str, old: str, new: str, *, repl
             raise _several(path, text, old, [start for start, _ in spans])
         if len(spans) == 1:
             refuse_doubling(path, text, spans[0], old, new)
+            refuse_joining(path, text, spans[0], old, new)
         return _put(draft, path, text, apart(spans), old, new, rung)
     if not replace_all:
         done = _by_lines(draft, path, text, old, new)
@@ -173,6 +176,7 @@ def _by_lines(draft: Draft, path: str, text: str, old: str, new: str) -> str | N
     attempts = [_Wanted.of(old, new)]
     if (trimmed := _without_shared_breaks(old, new)) is not None:
         attempts.append(_Wanted.of(*trimmed))
+    whole = attempts[0]
     for rung in ladder_for(path)[1:]:
         if rung is Rung.TYPOGRAPHY and not (text.isascii() and old.isascii()):
             spans = folded_spans(text, fold_punctuation(to_lf(text)), fold_punctuation(old))
@@ -180,10 +184,15 @@ def _by_lines(draft: Draft, path: str, text: str, old: str, new: str) -> str | N
                 raise _several(path, text, old, [start for start, _ in spans])
             if spans:
                 there = to_lf(text[spans[0][0] : spans[0][1]])
+                refuse_joining(path, text, spans[0], old, new)
+                draft.curled(path, plain_where_the_file_is((old,), (there,)))
                 return _put(draft, path, text, spans, old, _in_the_files_characters(old, new, there), rung)
         for wanted in reversed(attempts) if rung is Rung.BLANK_LINES else attempts:
             found = index.places(wanted.block, rung)
             if found:
+                if len(found) == 1:
+                    shown = f"old_string {quote(old)}"
+                    refuse_lost_blank(path, shown, lines, found[0], wanted.block, whole.block, whole.new)
                 return _put_lines(draft, path, lines, wanted, found)
     return _unnumbered(draft, path, index, old, new)
 
@@ -214,15 +223,19 @@ class _Wanted:
 
 
 def _without_shared_breaks(old: str, new: str) -> tuple[str, str] | None:
-    """Both texts without the line breaks both begin or end with; ``None`` where there are none or nothing is left."""
+    """Both texts without the line breaks both begin or end with; ``None`` where there are none or nothing is left.
+
+    Where one has more of them at its end than the other, those are empty lines too: none is left to join lines by.
+    """
     low = 0
     while old[low : low + 1] == "\n" and new[low : low + 1] == "\n":
         low += 1
-    high = 0
-    while old[-1 - high :][:1] == "\n" and new[-1 - high :][:1] == "\n" and high < min(len(old), len(new)) - low:
-        high += 1
-    if not (low or high) or low + high >= len(old):
+    one, other = old[low:].rstrip("\n"), new[low:].rstrip("\n")
+    high = min(len(old) - low - len(one), len(new) - low - len(other))
+    if not (low or high) or not one:
         return None
+    if high and len(old) - low - high > len(one):
+        return one, other
     return old[low : len(old) - high], new[low : len(new) - high]
 
 
@@ -237,7 +250,7 @@ def _put_lines(draft: Draft, path: str, lines: Lines, wanted: _Wanted, found: Se
             capped=len(found) > MAX_PLACES,
         )
     match = found[0]
-    fitted = fit(lines, match, wanted.block, wanted.new)
+    fitted = fit(draft, path, lines, match, wanted.block, wanted.new)
     if fitted is None:
         raise EditError(
             EditErrorKind.NOT_FOUND,
@@ -248,6 +261,9 @@ def _put_lines(draft: Draft, path: str, lines: Lines, wanted: _Wanted, found: Se
     draft.report(path, match.start + 1, match.rung)
     before, block, after = _cut(lines, match, closed=wanted.closed)
     put = "\n".join(fitted)
+    if wanted.closed:
+        span = (len(before), len(before) + len(block))
+        refuse_joining(path, before + block + after, span, "\n".join(wanted.block) + "\n", put)
     if wanted.closed and not lines.endings[match.stop - 1]:
         # The search asks for the line ending that the file's last line lacks, and would put it back.
         put = put.removesuffix("\n")
@@ -274,8 +290,9 @@ def _unnumbered(draft: Draft, path: str, index: FileIndex, old: str, new: str) -
     found = [match for match in index.places(block, Rung.EXACT) if match.start == first - 1]
     if len(found) != 1:
         return None
-    own = unnumbered(split_contents(new))
-    bare = new if own is None else "\n".join(own[1]) + ("\n" if new.endswith("\n") else "")
-    wanted = _Wanted(block, bare.split("\n"), old.endswith("\n"))
+    bare = new_unnumbered(new.split("\n"), split_contents(old))
+    if bare is None:
+        return None
+    wanted = _Wanted(block, bare, old.endswith("\n"))
     draft.note(f"{path}: the line numbers in old_string were left out.")
     return _put_lines(draft, path, index.lines, wanted, found)

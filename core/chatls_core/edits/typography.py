@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
+_CURLY = str.maketrans(
+    {
+        **dict.fromkeys("\u2018\u2019", "'"),
+        **dict.fromkeys("\u201c\u201d", '"'),
+    }
+)
 _PUNCTUATION = str.maketrans(
     {
         **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u00b4\u0060", "'"),
@@ -39,3 +45,12 @@ def plain_where_the_file_is(sent: Iterable[str], in_file: Iterable[str]) -> dict
         return {}
     kept = {ord(character) for line in in_file for character in line}
     return {code: _PUNCTUATION[code] for code in used & _PUNCTUATION.keys() if code not in kept}
+
+
+def throughout(slips: Mapping[int, str], text: str) -> dict[int, str]:
+    """The translation for all new text of an edit with ``slips``: what the file ``text`` itself has stays.
+
+    What makes one quotation mark curly makes all of them curly.
+    """
+    table = {**(_CURLY if slips.keys() & _CURLY.keys() else {}), **slips}
+    return {code: plain for code, plain in table.items() if chr(code) not in text}

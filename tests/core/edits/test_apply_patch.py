@@ -111,9 +111,22 @@ def test_text_before_the_context_line_is_not_taken() -> None:
     assert "not after the line" in message
 
 
-def test_the_order_of_hunks_tells_equal_places_apart() -> None:
-    text = "a\nx\nb\nx\n"
-    assert after("apply_patch", text, update("@@\n-b\n+B\n@@\n-x\n+X\n")) == "a\nx\nB\nX\n"
+@pytest.mark.parametrize("hunks", [("b", "x"), ("x", "b"), ("c", "b", "x"), ("b", "x", "c")])
+def test_hunks_that_may_be_back_to_front_do_not_tell_equal_places_apart(hunks: tuple[str, ...]) -> None:
+    edit = update("".join(f"@@\n-{line}\n+{line.upper()}\n" for line in hunks))
+    message = refusal("apply_patch", "a\nx\nb\nc\nx\n", edit, EditErrorKind.AMBIGUOUS)
+    assert "at lines 2, 5" in message
+    assert "after @@" in message
+
+
+def test_a_hunk_whose_other_place_is_taken_stands_at_the_one_left() -> None:
+    edit = update("@@\n-x\n-b\n+B\n@@\n-x\n+X\n")
+    assert after("apply_patch", "x\nb\nx\n", edit) == "B\nX\n"
+
+
+def test_equal_hunks_fill_as_many_equal_places() -> None:
+    assert after("apply_patch", "x\nb\nx\n", update("@@\n-x\n+X\n@@\n-x\n+X\n")) == "X\nb\nX\n"
+    refusal("apply_patch", "x\nb\nx\n", update("@@\n-x\n+X\n@@\n-x\n+Y\n"), EditErrorKind.AMBIGUOUS)
 
 
 def test_hunks_out_of_order_are_placed_where_each_stands_once() -> None:

@@ -35,6 +35,14 @@ def test_numbers_that_are_off_alike_tell_equal_places_apart() -> None:
     assert after("udiff", text, edit) == text.replace("only\nx\ny\nx", "ONLY\nx\ny\nX")
 
 
+def test_rising_line_numbers_show_the_order_of_hunks_even_where_they_are_wrong() -> None:
+    text = "x\nb\nx\n"
+    numbered = f"{HEAD}@@ -20 +20 @@\n-b\n+B\n@@ -31 +31 @@\n-x\n+X\n"
+    assert after("udiff", text, numbered) == "x\nB\nX\n"
+    for edit in (numbered.replace("-31 +31", "-11 +11"), f"{HEAD}@@ ... @@\n-b\n+B\n@@ ... @@\n-x\n+X\n"):
+        assert "at lines 1, 3" in refusal("udiff", text, edit, EditErrorKind.AMBIGUOUS)
+
+
 def test_a_new_file_a_deleted_file_and_a_renamed_one() -> None:
     edit = (
         "diff --git a/new.txt b/new.txt\nnew file mode 100644\n--- /dev/null\n+++ b/new.txt\n@@ -0,0 +1,2 @@\n+a\n+b\n"
