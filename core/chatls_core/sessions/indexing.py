@@ -6,7 +6,7 @@ import logging
 import sqlite3
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import TypeVar
 
@@ -17,6 +17,7 @@ from chatls_core.sessions.document import SessionDocument, as_utc
 from chatls_core.sessions.files import SessionFiles
 from chatls_core.sessions.passages import passages_of
 from chatls_core.store import Signature
+from chatls_core.text.stored import StoredPassage
 
 logger = logging.getLogger(__name__)
 
@@ -27,6 +28,9 @@ _RESCAN_SECONDS = 30.0
 
 _SETTLED_NS = 50_000_000
 """A folder changed less than this ago may change again without showing it: clocks of file systems are coarse."""
+
+_BATCH = 16
+"""Sessions read into the index in one transaction: their words are largely the same, and are then written once."""
 
 _PATIENCE_SECONDS = 0.5
 """How long a search waits for new files to be read into the index; the rest follows in the background."""
@@ -79,7 +83,7 @@ class SessionIndex:
     def saved(self, name: str, document: SessionDocument, signature: Signature | None, folder_before: int) -> None:
         """Take in what we have just saved ourselves; ``folder_before`` is :meth:`folder_state` before it was."""
         try:
-            self._take(name, document, signature)
+            self.catalog.take([_entry(name, document, signature)])
         except sqlite3.Error as error:
             logger.warning("The session index could not take in %s: %s", name, error)
             return
@@ -147,23 +151,24 @@ class SessionIndex:
         if seconds is not None and self._worker is not None and self._worker.is_alive():
             return
         end = None if seconds is None else time.monotonic() + seconds
-        for name in self.catalog.due():
+        for batch in self._due():
             if end is not None and time.monotonic() > end:
                 self._continue_in_background()
                 return
-            self._index(name)
+            self._index(batch)
 
-    def _index(self, name: str) -> None:
-        document, signature = self._document(name)
-        if document is not None:
-            self._take(name, document, signature)
-        else:
-            self.catalog.drop([name])
+    def _due(self) -> Iterator[list[str]]:
+        """The sessions that cannot be searched yet, the latest first, as many together as are read at once."""
+        due = self.catalog.due()
+        return (due[at : at + _BATCH] for at in range(0, len(due), _BATCH))
 
-    def _take(self, name: str, document: SessionDocument, signature: Signature | None) -> None:
-        summary = summary_of(name, document)
-        self.catalog.put(summary, signature)
-        self.catalog.put_passages(name, passages_of(document.messages, summary.updated))
+    def _index(self, batch: Sequence[str]) -> None:
+        read = [(name, *self._document(name)) for name in batch]
+        if gone := [name for name, document, _ in read if document is None]:
+            self.catalog.drop(gone)
+        self.catalog.take(
+            _entry(name, document, signature) for name, document, signature in read if document is not None
+        )
 
     def _continue_in_background(self) -> None:
         with self._guard:
@@ -173,12 +178,20 @@ class SessionIndex:
 
     def _work(self) -> None:
         try:
-            for name in self.catalog.due():
+            for batch in self._due():
                 if self._closing.is_set():
                     return
-                self._index(name)
+                self._index(batch)
         except sqlite3.Error as error:
             logger.warning("Reading sessions into the index stopped: %s", error)
+
+
+def _entry(
+    name: str, document: SessionDocument, signature: Signature | None
+) -> tuple[SessionSummary, Signature | None, list[StoredPassage]]:
+    """A session as the catalog takes it."""
+    summary = summary_of(name, document)
+    return summary, signature, passages_of(document.messages, summary.updated)
 
 
 def summary_of(name: str, document: SessionDocument) -> SessionSummary:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
 from chatls_core.llm.messages import Message, TextPart, ToolResultPart
+from chatls_core.text.stored import StoredPassage
 
 PASSAGE_CHARS = 1200
 """Most characters of one passage."""
@@ -22,30 +22,26 @@ _TOOL_CHARS = 600
 Source = Literal["user", "assistant", "tool", "summary"]
 
 
-@dataclass(frozen=True, slots=True)
-class SessionPassage:
-    """A findable piece of one message. ``key`` changes when the text does; ``time`` is ``None`` where none is known."""
-
-    key: str
-    message_id: str
-    source: Source
-    text: str
-    time: datetime | None
+_WEIGHTS: dict[Source, float] = {"user": 1.0, "assistant": 1.0, "summary": 0.8, "tool": 0.6}
 
 
-def passages_of(messages: Sequence[Message], fallback: datetime | None) -> list[SessionPassage]:
+def passages_of(messages: Sequence[Message], fallback: datetime | None) -> list[StoredPassage]:
     """The passages of a conversation in order. ``fallback`` dates messages that have no time of their own.
 
     What we put into the prompt ourselves (turn contexts, notices) is left out: it was not said by anybody.
     """
-    found: list[SessionPassage] = []
+    found: list[StoredPassage] = []
     for message in messages:
         for number, (source, text) in enumerate(_texts(message)):
             digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-            found.append(
-                SessionPassage(f"{message.id}:{number}:{digest}", message.id, source, text, message.time or fallback)
-            )
+            key = f"{message.id}:{number}:{digest}"
+            found.append(StoredPassage(key, text, message.time or fallback, source, _WEIGHTS[source]))
     return found
+
+
+def message_of(passage: StoredPassage) -> str:
+    """The id of the message that a passage is a piece of."""
+    return passage.key.rsplit(":", 2)[0]
 
 
 def _texts(message: Message) -> Iterator[tuple[Source, str]]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from chatls_core.text import query, tokenizer
+from chatls_core.text import cut, query, tokenizer
 
 if TYPE_CHECKING:
     from chatls_core.text.time_expressions import TimeWindow
@@ -31,42 +31,28 @@ _ABOUT_TALKING = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class WantedWord:
-    """One word of the question: its index terms (its stem in each language), what it is worth, what may stand for it.
+class Question:
+    """A question taken apart. ``start`` and ``end`` bound when it was said (half-open, aware).
 
-    ``variants`` are related terms with their worth (0 to 1).
+    ``text`` is what is left to be looked for; ``words`` are its topic as folded words, ``ignored`` those that are none.
     """
 
-    written: str
-    terms: frozenset[str]
-    weight: float = 1.0
-    variants: tuple[tuple[str, float], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A question taken apart. ``start`` and ``end`` bound when it was said (half-open, aware)."""
-
-    words: tuple[WantedWord, ...]
+    text: str
+    words: tuple[str, ...]
+    ignored: frozenset[str] = _ABOUT_TALKING
     phrases: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     start: datetime | None = None
     end: datetime | None = None
 
     @property
-    def terms(self) -> list[str]:
-        """All index terms of the words, in a fixed order."""
-        return sorted({t for word in self.words for t in word.terms})
-
-    @property
-    def variants(self) -> list[str]:
-        """All related terms, in a fixed order."""
-        return sorted({t for word in self.words for t, _ in word.variants} - set(self.terms))
-
-    @property
     def timed(self) -> bool:
         """Whether a window of time was asked for."""
         return self.start is not None or self.end is not None
+
+    def ignoring(self, words: Collection[str]) -> Question:
+        """The same question with more folded words that are no topic."""
+        return replace(self, words=tuple(w for w in self.words if w not in words), ignored=self.ignored.union(words))
 
 
 def understand(text: str, now: datetime) -> Question:
@@ -74,7 +60,7 @@ def understand(text: str, now: datetime) -> Question:
 
     ``"quoted words"`` must stand so in the conversation, ``-word`` or ``-"quoted words"`` must not.
     """
-    text = text.encode("utf-8", "replace").decode()
+    text = cut.encodable(text)
     phrases = tuple(tokenizer.fold(p) for sign, p in _PHRASE.findall(text) if not sign)
     left_out = tuple(tokenizer.fold(p) for sign, p in _PHRASE.findall(text) if sign)
     rest = _PHRASE.sub(lambda m: " " if m[1] else f" {m[2]} ", text)
@@ -87,23 +73,15 @@ def understand(text: str, now: datetime) -> Question:
         end = max(w.end for w in windows)
         for window in sorted(windows, key=lambda w: w.span, reverse=True):
             rest = rest[: window.span[0]] + " " + rest[window.span[1] :]
-    words = tuple(_wanted(w) for w in query.read(rest).topic if w.folded not in _ABOUT_TALKING)
-    if not words:
+    topic = query.read(rest, verbatim=bool(phrases)).topic
+    words = tuple(word.folded for word in topic if word.folded not in _ABOUT_TALKING)
+    if phrases and not words:
         # A phrase of common words only ("to be or not to be") must still be found by something.
-        words = tuple(
-            WantedWord(word.written, frozenset({tokenizer.stem(word.folded, "en"), tokenizer.stem(word.folded, "pt")}))
-            for phrase in phrases
-            for word in tokenizer.words(phrase)
-        )
-    return Question(words, phrases, left_out, start, end)
+        return Question(rest, tuple(word.folded for word in topic), frozenset(), phrases, left_out, start, end)
+    return Question(rest, words, _ABOUT_TALKING, phrases, left_out, start, end)
 
 
 def _windows(text: str, now: datetime) -> Sequence[TimeWindow]:
     from chatls_core.text.time_expressions import find
 
     return find(text, now)
-
-
-def _wanted(word: query.TopicWord) -> WantedWord:
-    terms = frozenset(filter(None, (word.term, word.translated)))
-    return WantedWord(word.folded, terms, word.weight, tuple((v.term, v.weight) for v in word.variants))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import replace
 from datetime import datetime
 
 from chatls_core.sessions.catalog import Catalog
@@ -76,7 +75,7 @@ def _read(asked: str, now: datetime) -> tuple[Question, bool]:
     referring = {w for m in _REFERENCE.finditer(" ".join(tokenizer.fold(asked).split())) for w in m.group().split()}
     if not referring:
         return question, False
-    return replace(question, words=tuple(w for w in question.words if w.written not in referring | {"off"})), True
+    return question.ignoring(referring | {"off"}), True
 
 
 def _asked_for(

@@ -1,19 +1,18 @@
 """Search over saved conversations: by best passage, each conversation once, dates in sight (spec/memory.md §15.2).
 
 A conversation counts by its best passage, not by the sum of its mentions: a marathon session that touches every word
-must not hide the short one that holds the answer. How much of the question a passage covers weighs as much as how well
-it scores; neighbouring passages and further mentions add a little.
+must not hide the short one that holds the answer. Passages are scored by the one ranker, in
+:mod:`chatls_core.text.stored`; further passages of the same conversation, and being recent, add a little.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from chatls_core.sessions.catalog import Catalog, Found, Statistics
+from chatls_core.sessions.catalog import Catalog, Found
 from chatls_core.sessions.conversation import SessionSummary
 from chatls_core.sessions.passages import Source
 from chatls_core.sessions.question import Question, understand
@@ -22,31 +21,13 @@ from chatls_core.text import cut, tokenizer
 SNIPPET_CHARS = 240
 """Most characters of one snippet."""
 
-_CANDIDATES, _RELATED = 200, 60
-"""Passages looked at closely: by the question's words, and by related ones."""
-
-_POSTINGS = 6_000
-"""Most passages a search may touch: among many sessions the rare words of a question decide where to look."""
-
-_RELATED_COVERS = 0.5
-"""How much of a word a related one covers."""
-
-_NEIGHBOUR = 0.3
-"""What the passages next to one add to its score."""
-
 _FURTHER = 0.3
 """What each further passage of the same conversation adds, halving."""
-
-_TOGETHER = 0.3
-"""What the conversation as a whole adds, each word counted once: some questions need two of its passages."""
-
-_K1, _B = 1.2, 0.75
-"""BM25's saturation and length normalisation; answers of assistants are long and need the latter."""
 
 _FRESH = 0.1
 """How much more a conversation of this week counts than an old one."""
 
-_WEIGHTS: dict[str, float] = {"user": 1.0, "assistant": 1.0, "summary": 0.8, "tool": 0.6}
+_LANGUAGES: tuple[tokenizer.Language, ...] = ("en", "pt")
 
 _SAME = 0.85
 """Share of common words from which two passages say the same (a forked conversation repeats its origin)."""
@@ -107,14 +88,6 @@ class SearchResult:
         return "\n".join(lines)
 
 
-@dataclass(slots=True)
-class _Scored:
-    found: Found
-    score: float
-    coverage: float
-    points: dict[str, float]
-
-
 class SessionSearch:
     """Answers questions from a :class:`~chatls_core.sessions.catalog.Catalog`."""
 
@@ -166,23 +139,18 @@ class SessionSearch:
         if not question.words and not question.phrases:
             recent = self._catalog.recent(limit + len(exclude), start=start, end=end)
             return [SessionHit(s, 0.0, 0.0, 0, 0, (), "recent") for s in recent if s.name not in exclude][:limit]
-        statistics = self._catalog.statistics((*question.terms, *question.variants))
-        found = {
-            passage.row: passage
-            for terms, most in (
-                (statistics.affordable(question.terms, _POSTINGS), _CANDIDATES),
-                (statistics.affordable(question.variants, _POSTINGS // 3), _RELATED),
+        found = [
+            passage
+            for passage in self._catalog.search(
+                question, start=start, end=end, only=only, exclude=exclude, sources=sources
             )
-            for passage in self._catalog.match(terms, most, start=start, end=end, only=only)
-            if passage.session not in exclude
-            and (sources is None or passage.source in sources)
-            and _allowed(passage, question)
-        }
-        sessions = self._catalog.summaries(list({f.session for f in found.values()}))
-        by_session: dict[str, list[_Scored]] = {}
-        for scored in _scored(list(found.values()), question, statistics):
-            if scored.found.session in sessions:
-                by_session.setdefault(scored.found.session, []).append(scored)
+            if _allowed(passage, question)
+        ]
+        sessions = self._catalog.summaries(list({f.session for f in found}))
+        by_session: dict[str, list[Found]] = {}
+        for passage in found:
+            if passage.session in sessions:
+                by_session.setdefault(passage.session, []).append(passage)
         ranked = sorted(
             ((_session_score(passages, sessions[name], now), name) for name, passages in by_session.items()),
             reverse=True,
@@ -191,114 +159,60 @@ class SessionSearch:
         for score, name in ranked:
             if len(kept) == limit:
                 break
-            best = by_session[name][0].found
+            best = by_session[name][0]
             # A forked conversation repeats its origin: each hit must have something of its own to say.
-            if not any(_same(best, by_session[other][0].found) for _, other in kept):
+            if not any(_same(best, by_session[other][0]) for _, other in kept):
                 kept.append((score, name))
         return [_hit(sessions[name], by_session[name], question, score, snippets) for score, name in kept]
 
 
-def _scored(found: Sequence[Found], question: Question, statistics: Statistics) -> list[_Scored]:
-    """Passages with their final scores, best first."""
-    worth, whole = _worth(question, statistics)
-    scored = []
-    for passage in found:
-        norm = _K1 * (1 - _B + _B * len(passage.terms) / statistics.mean_length)
-        points: dict[str, float] = {}
-        covered: dict[str, float] = {}
-        for term, count in Counter([t for t in passage.terms if t in worth]).items():
-            saturated = count * (_K1 + 1) / (count + norm)
-            for word, value, coverage in worth[term]:
-                points[word] = max(points.get(word, 0.0), value * saturated)
-                covered[word] = max(covered.get(word, 0.0), coverage)
-        if points:
-            score = _WEIGHTS[passage.source] * sum(points.values())
-            scored.append(_Scored(passage, score, sum(covered.values()) / whole, points))
-    own_scores = {(s.found.session, s.found.place): s.score for s in scored}
-    for item in scored:
-        name, place = item.found.session, item.found.place
-        around = own_scores.get((name, place - 1), 0.0) + own_scores.get((name, place + 1), 0.0)
-        item.score = (item.score + _NEIGHBOUR * around) * (0.5 + item.coverage)
-    scored.sort(key=lambda s: s.score, reverse=True)
-    return scored
-
-
-def _worth(question: Question, statistics: Statistics) -> tuple[dict[str, list[tuple[str, float, float]]], float]:
-    """For each index term the words it may stand for, what finding it is worth and how much of the question it covers.
-
-    In nats of information; beside it the information of the whole question.
-    """
-    worth: dict[str, list[tuple[str, float, float]]] = {}
-    whole = 0.0
-    for word in question.words:
-        information = word.weight * statistics.information(word.terms)
-        whole += information
-        for term in word.terms:
-            worth.setdefault(term, []).append((word.written, information, information))
-        for term, weight in word.variants:
-            if term not in word.terms and statistics.containing.get(term):
-                value = min(information, word.weight * statistics.information((term,))) * weight
-                worth.setdefault(term, []).append((word.written, value, _RELATED_COVERS * information))
-    return worth, whole or 1.0
-
-
-def _session_score(passages: Sequence[_Scored], session: SessionSummary, now: datetime) -> float:
+def _session_score(passages: Sequence[Found], session: SessionSummary, now: datetime) -> float:
     """A conversation's score from its passages, best first."""
     best = passages[0]
-    score = best.score + sum(p.score * _FURTHER * 0.5**n for n, p in enumerate(passages[1:5]))
-    score += _TOGETHER * sum(_everywhere(passages).values())
-    said = best.found.time or session.updated
+    score = best.hit.score + sum(p.hit.score * _FURTHER * 0.5**n for n, p in enumerate(passages[1:5]))
+    said = best.passage.time or session.updated
     if said is not None:
         weeks = max((now - said).total_seconds(), 0.0) / 604_800
         score *= 1 + _FRESH / (1 + weeks)
     return score
 
 
-def _everywhere(passages: Sequence[_Scored]) -> dict[str, float]:
-    """The points of each word where it scores best."""
-    points: dict[str, float] = {}
-    for passage in passages:
-        for word, value in passage.points.items():
-            points[word] = max(points.get(word, 0.0), value)
-    return points
-
-
 def _hit(
-    session: SessionSummary, passages: Sequence[_Scored], question: Question, score: float, snippets: int
+    session: SessionSummary, passages: Sequence[Found], question: Question, score: float, snippets: int
 ) -> SessionHit:
-    best = passages[0]
-    shown: list[_Scored] = []
-    for passage in passages:
+    telling = [p for p in passages if p.hit.words] or passages[:1]
+    shown: list[Found] = []
+    for passage in telling:
         if len(shown) == snippets:
             break
-        if all(passage.found.message_id != s.found.message_id and not _same(passage.found, s.found) for s in shown):
+        if all(passage.message_id != s.message_id and not _same(passage, s) for s in shown):
             shown.append(passage)
-    everywhere = _everywhere(passages)
-    matched = [w.written for w in question.words if w.written in everywhere]
+    best = telling[0]
     return SessionHit(
         session=session,
         score=score,
-        coverage=best.coverage,
-        words=len(best.points),
-        matches=len({p.found.message_id for p in passages}),
-        snippets=tuple(_snippet(p.found, question) for p in shown),
-        why="words: " + ", ".join(matched) if matched else "phrase",
+        coverage=best.hit.coverage,
+        words=best.hit.words,
+        matches=len({p.message_id for p in telling}),
+        snippets=tuple(_snippet(p, question) for p in shown),
+        why=best.hit.why,
     )
 
 
 def _same(one: Found, other: Found) -> bool:
-    if one.text == other.text:
+    mine, theirs = one.passage.text, other.passage.text
+    if mine == theirs:
         return True
-    if not 0.8 < len(one.text) / len(other.text) < 1.25:
+    if not 0.8 < len(mine) / len(theirs) < 1.25:
         return False
-    mine, theirs = set(one.terms), set(other.terms)
-    return len(mine) > 8 and len(mine & theirs) / len(mine | theirs) >= _SAME
+    own, others = set(one.terms.split()), set(other.terms.split())
+    return len(own) > 8 and len(own & others) / len(own | others) >= _SAME
 
 
 def _allowed(found: Found, question: Question) -> bool:
     if not question.phrases and not question.left_out:
         return True
-    folded = tokenizer.fold(found.text)
+    folded = tokenizer.fold(found.passage.text)
     return all(_stands_in(p, folded) for p in question.phrases) and not any(
         _stands_in(p, folded) for p in question.left_out
     )
@@ -313,8 +227,8 @@ def _stands_in(phrase: str, folded: str) -> bool:
 def _snippet(found: Found, question: Question) -> Snippet:
     from chatls_core.text import redaction
 
-    text = redaction.redact(excerpt(found.text, question, SNIPPET_CHARS))
-    return Snippet(found.message_id, found.source, found.time, text)
+    text = redaction.redact(excerpt(found.passage.text, question, SNIPPET_CHARS))
+    return Snippet(found.message_id, found.source, found.passage.time, text)
 
 
 def excerpt(text: str, question: Question, limit: int) -> str:
@@ -322,7 +236,7 @@ def excerpt(text: str, question: Question, limit: int) -> str:
     line = " ".join(text.split())
     if len(line) <= limit:
         return line
-    wanted = {t for word in question.words for t in word.terms}
+    wanted = {tokenizer.stem(word, language) for word in question.words for language in _LANGUAGES}
     # A stem keeps how its word begins; stemming every word of a text would cost more than the whole search.
     beginnings = {t[:2] for t in wanted}
     places = [
@@ -340,7 +254,7 @@ def excerpt(text: str, question: Question, limit: int) -> str:
 
 
 def _counts(folded: str, wanted: Collection[str]) -> bool:
-    return tokenizer.stem(folded, "en") in wanted or tokenizer.stem(folded, "pt") in wanted
+    return any(tokenizer.stem(folded, language) in wanted for language in _LANGUAGES)
 
 
 def _later(one: datetime | None, other: datetime | None) -> datetime | None:

@@ -6,6 +6,7 @@ from chatls_core.store.atomic import atomic_write_bytes
 from chatls_core.store.clock import Clock, system_clock
 from chatls_core.store.codec import PLAIN, Codec, UnopenableError
 from chatls_core.store.file_system import FILE_MODE, FOLDER_MODE, REAL, FileSystem, LockTimeoutError, Signature
+from chatls_core.store.index_file import IndexFile
 from chatls_core.store.json_lines import JournalPage, JsonLines
 from chatls_core.store.json_store import JsonStore, StoreReadOnlyError
 from chatls_core.store.sealing import codec_for
@@ -18,6 +19,7 @@ __all__ = [
     "Clock",
     "Codec",
     "FileSystem",
+    "IndexFile",
     "JournalPage",
     "JsonLines",
     "JsonStore",

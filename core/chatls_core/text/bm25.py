@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -29,6 +30,32 @@ SMALL_CORPUS = 400
 def inverse_frequency(documents: int, containing: int) -> float:
     """How telling a term is that ``containing`` of ``documents`` hold; never negative."""
     return math.log(1 + (documents - containing + 0.5) / (containing + 0.5))
+
+
+class Vocabulary(Protocol):
+    """What is known of all passages of a corpus, whether or not they are at hand: which terms they hold."""
+
+    @property
+    def live(self) -> int:
+        """How many passages there are."""
+
+    @property
+    def average_length(self) -> float:
+        """Mean number of terms of a passage; 1 when there are none."""
+
+    def frequency(self, term: str) -> int:
+        """How many passages hold ``term``."""
+
+    def beginning_with(self, prefix: str) -> Iterable[str]:
+        """All terms that start with ``prefix``, which has at least two letters."""
+
+    def written(self, term: str) -> str:
+        """A word that ``term`` stands for, as the corpus spells it; the term itself when unknown."""
+
+
+def idf(vocabulary: Vocabulary, term: str) -> float:
+    """How telling ``term`` is; highest for a term that no passage has."""
+    return inverse_frequency(vocabulary.live, vocabulary.frequency(term))
 
 
 class Postings:
@@ -92,8 +119,8 @@ class Postings:
         self._lengths.append(0)
         return len(self._terms) - 1
 
-    def fill(self, slot: int, pairs: Iterable[tuple[str, str]]) -> None:
-        """Put (term, written word) pairs into an empty slot."""
+    def fill(self, slot: int, pairs: Iterable[tuple[str, str]], length: int | None = None) -> None:
+        """Put (term, written word) pairs into an empty slot; ``length`` counts terms that are left out as well."""
         terms = []
         by_term, arrays = self._slots, self._arrays
         for term, written in pairs:
@@ -107,8 +134,8 @@ class Postings:
             if arrays:
                 arrays.pop(term, None)
         self._terms[slot] = tuple(terms)
-        self._lengths[slot] = len(terms)
-        self._total_length += len(terms)
+        self._lengths[slot] = len(terms) if length is None else length
+        self._total_length += self._lengths[slot]
         self.live += 1
 
     def clear(self, slot: int) -> None:
@@ -124,21 +151,13 @@ class Postings:
                 del self._slots[term], self._written[term]
                 self._buckets[term[:2]].discard(term)
         self._terms[slot] = None
+        self._total_length -= self._lengths[slot]
         self._lengths[slot] = 0
-        self._total_length -= len(terms)
         self.live -= 1
-
-    def holds(self, term: str) -> bool:
-        """Whether any passage has ``term``."""
-        return term in self._slots
 
     def frequency(self, term: str) -> int:
         """How many passages have ``term``."""
         return len(self._slots.get(term, ()))
-
-    def idf(self, term: str) -> float:
-        """How telling ``term`` is; highest for a term that no passage has."""
-        return inverse_frequency(self.live, self.frequency(term))
 
     def written(self, term: str) -> str:
         """A word that ``term`` stands for, as the corpus spells it; the term itself when unknown."""
@@ -147,12 +166,14 @@ class Postings:
     def overlap(self, slot: int, other: int) -> float:
         """The share of the smaller passage's information that both hold, 0 to 1; terms that begin with @ left out."""
         a, b = ({t for t in self._terms[s] or () if t[0] != "@"} for s in (slot, other))
-        smaller = min(sum(map(self.idf, a)), sum(map(self.idf, b)))
-        return sum(map(self.idf, a & b)) / smaller if smaller else 0.0
+        information = {term: idf(self, term) for term in a | b}
+        smaller = min(sum(information[t] for t in a), sum(information[t] for t in b))
+        return sum(information[t] for t in a & b) / smaller if smaller else 0.0
 
-    def beginning_with(self, two_letters: str) -> Iterable[str]:
-        """All terms that start with these two letters."""
-        return self._buckets.get(two_letters, ())
+    def beginning_with(self, prefix: str) -> Iterable[str]:
+        """All terms that start with ``prefix``, which has at least two letters."""
+        bucket = self._buckets.get(prefix[:2], ())
+        return bucket if len(prefix) == 2 else [term for term in bucket if term.startswith(prefix)]
 
     def arrays(self, term: str) -> tuple[Numbers, Scores]:
         """The slots that hold ``term``, and how often each does."""
@@ -185,7 +206,7 @@ class RankBm25Scorer:
         self._filled = postings.filled()
         self._bm25 = BM25Okapi([list(terms) for terms in postings.documents()], k1=k1, b=b)
         # The library's own idf is negative for a term that most passages have: finding it would count against them.
-        self._bm25.idf = {term: postings.idf(term) for term in self._bm25.idf}
+        self._bm25.idf = {term: idf(postings, term) for term in self._bm25.idf}
         self._known: dict[str, tuple[Numbers, Scores]] = {}
 
     def scores(self, term: str) -> tuple[Numbers, Scores]:
@@ -201,27 +222,48 @@ class RankBm25Scorer:
 class PostingsScorer:
     """The same formula on posting lists. Valid until the postings change."""
 
-    def __init__(self, postings: Postings, *, b: float, k1: float = K1) -> None:
+    def __init__(self, postings: Postings, *, b: float, k1: float = K1, vocabulary: Vocabulary | None = None) -> None:
+        """``vocabulary`` knows the whole corpus where ``postings`` are a part of it."""
         self._postings = postings
+        self._vocabulary = vocabulary or postings
         self._k1 = k1
-        self._norm = k1 * (1 - b + b * postings.lengths() / postings.average_length)
+        self._norm = k1 * (1 - b + b * postings.lengths() / self._vocabulary.average_length)
 
     def scores(self, term: str) -> tuple[Numbers, Scores]:
         """See :class:`Scorer`."""
         slots, counts = self._postings.arrays(term)
-        return slots, self._postings.idf(term) * counts * (self._k1 + 1) / (counts + self._norm[slots])
+        return slots, idf(self._vocabulary, term) * counts * (self._k1 + 1) / (counts + self._norm[slots])
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """Which group (conversation) each slot belongs to, and what is known of all groups.
+
+    ``of_slot`` numbers the groups from 0, ``lengths`` are theirs in terms. ``count`` and ``mean_length`` are of all
+    groups, also of those without a slot; ``holding`` tells how many of them hold a term, where slots cannot tell.
+    """
+
+    of_slot: Numbers
+    lengths: Scores
+    count: int
+    mean_length: float
+    holding: Callable[[str], int] | None = None
+
+
+def grouping(postings: Postings, of_slot: Numbers, count: int) -> Grouping:
+    """The groups of postings that are complete."""
+    import numpy as np
+
+    lengths: Scores = np.bincount(of_slot, postings.lengths(), minlength=count).astype(np.float64)
+    return Grouping(of_slot, lengths, count, float(lengths.mean()))
 
 
 class GroupScorer:
     """BM25 over groups of passages (conversations), from the passages' postings. Valid until either changes."""
 
-    def __init__(self, postings: Postings, group: Numbers, groups: int, *, b: float, k1: float = K1) -> None:
-        """``group`` gives each slot's group, 0 to ``groups`` − 1."""
-        import numpy as np
-
-        self._postings, self._group, self._groups, self._k1 = postings, group, groups, k1
-        lengths = np.bincount(group, postings.lengths(), minlength=groups)
-        self._norm = k1 * (1 - b + b * lengths / max(float(lengths.mean()), 1.0))
+    def __init__(self, postings: Postings, groups: Grouping, *, b: float, k1: float = K1) -> None:
+        self._postings, self._groups, self._k1 = postings, groups, k1
+        self._norm = k1 * (1 - b + b * groups.lengths / max(groups.mean_length, 1.0))
         self._known: dict[str, tuple[Scores, float]] = {}
 
     def scores(self, term: str) -> tuple[Scores, float]:
@@ -230,9 +272,11 @@ class GroupScorer:
         if found is None:
             import numpy as np
 
+            groups = self._groups
             slots, counts = self._postings.arrays(term)
-            frequency = np.bincount(self._group[slots], counts, minlength=self._groups)
-            idf = inverse_frequency(self._groups, int(np.count_nonzero(frequency)))
+            frequency = np.bincount(groups.of_slot[slots], counts, minlength=len(groups.lengths))
+            holding = int(np.count_nonzero(frequency)) if groups.holding is None else groups.holding(term)
+            idf = inverse_frequency(groups.count, min(holding, groups.count))
             found = self._known[term] = (idf * frequency * (self._k1 + 1) / (frequency + self._norm), idf)
         return found
 

@@ -96,3 +96,8 @@ def middle(text: str, head: int, tail: int, note: Callable[[int], str] = _defaul
     if end - start <= len(between):
         return text
     return text[:start] + between + text[end:]
+
+
+def encodable(text: str) -> str:
+    """The text without halves of characters (lone surrogates), which UTF-8 and SQLite cannot hold."""
+    return text.encode("utf-8", "replace").decode()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from .bm25 import Postings, inverse_frequency
+from .bm25 import Vocabulary, inverse_frequency
 from .passages import LABEL
 from .query import TopicWord
 
@@ -31,7 +31,7 @@ class Wanted:
     terms: tuple[tuple[str, float], ...]
 
 
-def resolve(word: TopicWord, postings: Postings, *, translated: bool, labels: bool) -> Wanted:
+def resolve(word: TopicWord, vocabulary: Vocabulary, *, translated: bool, labels: bool) -> Wanted:
     """Look a topic word up; ``translated`` also by the other language's stem, ``labels`` also in a ``Name:``."""
     terms = {word.term: 1.0}
     if translated and word.translated:
@@ -40,30 +40,30 @@ def resolve(word: TopicWord, postings: Postings, *, translated: bool, labels: bo
         terms[LABEL + word.folded] = 1.0
     for variant in word.variants:
         terms.setdefault(variant.term, variant.weight)
-    for term in _derived(word.term, postings):
+    for term in _derived(word.term, vocabulary):
         terms.setdefault(term, _DERIVED)
-    held = {term: worth for term, worth in terms.items() if postings.holds(term)}
+    held = {term: worth for term, worth in terms.items() if vocabulary.frequency(term)}
     if not held:
-        held = dict.fromkeys(_misspelt(word.folded, postings), _MISSPELT)
-    same = [postings.frequency(t) for t, worth in held.items() if worth == 1.0]
-    frequency = max(same) if same else min((postings.frequency(t) for t in held), default=0)
-    idf = inverse_frequency(postings.live, frequency)
+        held = dict.fromkeys(_misspelt(word.folded, vocabulary), _MISSPELT)
+    same = [vocabulary.frequency(t) for t, worth in held.items() if worth == 1.0]
+    frequency = max(same) if same else min((vocabulary.frequency(t) for t in held), default=0)
+    idf = inverse_frequency(vocabulary.live, frequency)
     held.setdefault(word.term, 1.0)
     ordered = ((word.term, 1.0), *((t, w) for t, w in held.items() if t != word.term))
-    return Wanted(word.folded, word.weight, idf, word.weight * information(postings, frequency), ordered)
+    return Wanted(word.folded, word.weight, idf, word.weight * information(vocabulary, frequency), ordered)
 
 
-def information(postings: Postings, frequency: int) -> float:
+def information(vocabulary: Vocabulary, frequency: int) -> float:
     """What meeting a word that ``frequency`` passages hold is worth as evidence."""
-    return inverse_frequency(postings.live + _BACKGROUND, frequency)
+    return inverse_frequency(vocabulary.live + _BACKGROUND, frequency)
 
 
-def _derived(term: str, postings: Postings) -> Iterator[str]:
+def _derived(term: str, vocabulary: Vocabulary) -> Iterator[str]:
     """Terms of one family that the stemmer keeps apart: write and writer, allergic and allergy."""
     root = _root(term)
     if not root:
         return
-    for other in postings.beginning_with(term[:2]):
+    for other in vocabulary.beginning_with(root):
         if other != term and _root(other) == root:
             yield other
 
@@ -85,12 +85,12 @@ _ENDING = re.compile(
 )
 
 
-def _misspelt(folded: str, postings: Postings) -> Iterator[str]:
+def _misspelt(folded: str, vocabulary: Vocabulary) -> Iterator[str]:
     """Terms whose word is one slip of the keyboard away."""
     if len(folded) < 6 or not folded.isalpha():
         return
-    for term in postings.beginning_with(folded[:2]):
-        written = postings.written(term)
+    for term in vocabulary.beginning_with(folded[:2]):
+        written = vocabulary.written(term)
         if len(written) >= 6 and written.isalpha() and _one_slip(folded, written):
             yield term
 

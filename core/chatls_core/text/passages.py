@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -33,6 +33,43 @@ class Passage:
     time: datetime | None = None
     tags: tuple[str, ...] = ()
     weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What the ranker reads off a passage; kept by a persistent index, it stands for the passage's text.
+
+    ``pairs`` are its terms in order, each with the folded word it came from. ``label`` is the ``Name`` of ``Name: …``.
+    ``asks`` tells a question, ``dated`` a passage that names a time, ``counted`` one that holds a number.
+    """
+
+    pairs: Sequence[tuple[str, str]]
+    label: str
+    portuguese: bool
+    asks: bool
+    dated: bool
+    counted: bool
+
+
+def analyse(passage: Passage) -> Analysis:
+    """Read a passage: its words, tags, speaker and date."""
+    label, body = conversation.speaker_label(passage.text)
+    language = tokenizer.detect_language(body) or "en"
+    pairs = tokenizer.analysed(body, language)
+    own, written = {term for term, _ in pairs}, {word for _, word in pairs}
+    numbers = {word for word in written if word.isdigit()}
+    pairs += [pair for tag in passage.tags for pair in tokenizer.analysed(tag, language) if pair[0] not in own]
+    pairs += [(LABEL + word.folded, word.folded) for word in tokenizer.words(label)]
+    if passage.time is not None:
+        pairs += [(term, dates.spelled(term)) for term in dates.date_terms(passage.time)]
+    return Analysis(
+        pairs,
+        label,
+        language == "pt",
+        _ASIDE.sub("", body).rstrip().endswith("?"),
+        not stopwords.TIMES.isdisjoint(written) or any(_YEAR.fullmatch(n) for n in numbers),
+        bool(numbers) or not stopwords.NUMBERS.isdisjoint(written),
+    )
 
 
 class Table:
@@ -65,12 +102,15 @@ class Table:
         """Where a passage stands."""
         return self._slots.get(passage_id)
 
-    def label(self, slot: int) -> str:
-        """The ``Name`` with which the passage in a slot begins; empty when with none."""
-        return self._label[slot]
+    def named(self, slot: int) -> tuple[str, str]:
+        """The id of the passage in a filled slot, and the ``Name`` with which it begins; empty when with none."""
+        passage = self.passages[slot]
+        assert passage is not None
+        return passage.id, self._label[slot]
 
-    def put(self, passage: Passage) -> None:
-        """Add at the end, or replace the passage of the same id where it stands."""
+    def put(self, passage: Passage, analysis: Analysis | None = None) -> None:
+        """Add at the end, or replace the one of the same id where it stands; ``analysis`` saves reading it."""
+        read = analysis or analyse(passage)
         slot = self._slots.get(passage.id)
         if slot is None:
             slot = self._slots[passage.id] = self.postings.append()
@@ -82,28 +122,19 @@ class Table:
                 column.append(0.0)
         else:
             self._empty(slot)
-        label, body = conversation.speaker_label(passage.text)
-        language = tokenizer.detect_language(body) or "en"
-        pairs = tokenizer.analysed(body, language)
-        own, written = {term for term, _ in pairs}, {word for _, word in pairs}
-        numbers = {word for word in written if word.isdigit()}
-        pairs += [pair for tag in passage.tags for pair in tokenizer.analysed(tag, language) if pair[0] not in own]
-        pairs += [(LABEL + word.folded, word.folded) for word in tokenizer.words(label)]
-        if passage.time is not None:
-            pairs += [(term, dates.spelled(term)) for term in dates.date_terms(passage.time)]
-        self.postings.fill(slot, pairs)
+        self.postings.fill(slot, read.pairs)
         self.passages[slot] = passage
-        self.labels[label] += 1
-        self._label[slot] = label
-        self._names.setdefault(label, len(self._names))
-        self.portuguese += language == "pt"
-        self._is_portuguese[slot] = language == "pt"
+        self.labels[read.label] += 1
+        self._label[slot] = read.label
+        self._names.setdefault(read.label, len(self._names))
+        self.portuguese += read.portuguese
+        self._is_portuguese[slot] = read.portuguese
         self._stem[slot] = self._stems.setdefault(conversation.id_stem(passage.id), len(self._stems))
         columns = self._columns
         columns["weight"][slot] = passage.weight
-        columns["asks"][slot] = _ASIDE.sub("", body).rstrip().endswith("?")
-        columns["dated"][slot] = not stopwords.TIMES.isdisjoint(written) or any(_YEAR.fullmatch(n) for n in numbers)
-        columns["counted"][slot] = bool(numbers) or not stopwords.NUMBERS.isdisjoint(written)
+        columns["asks"][slot] = read.asks
+        columns["dated"][slot] = read.dated
+        columns["counted"][slot] = read.counted
         columns["wall"][slot] = conversation.wall_seconds(passage.time)
         columns["offset"][slot] = conversation.offset_seconds(passage.time)
 

@@ -77,13 +77,17 @@ def _related(language: Language) -> Mapping[str, Mapping[str, float]]:
     return related
 
 
-def read(text: str) -> Question:
-    """Analyse a question of any length; one without topic words has an empty ``topic``."""
+def read(text: str, *, verbatim: bool = False) -> Question:
+    """Analyse a question of any length.
+
+    One without topic words has an empty ``topic``, or, asked for ``verbatim``, all its words as topic.
+    """
     detected = tokenizer.detect_language(text)
     language: Language = detected or "en"
     named_dates = dates.dates_in(text)
     topic: dict[str, TopicWord] = {}
-    for word in tokenizer.topic_words(text):
+    words = tokenizer.topic_words(text)
+    for word in words or (tokenizer.words(text) if verbatim else ()):
         term = tokenizer.stem(word.folded, language)
         if term in topic:
             continue

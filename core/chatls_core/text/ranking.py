@@ -6,16 +6,17 @@ words, dates, the speaker a question names, and, in dialogue only, the neighbour
 
 from __future__ import annotations
 
-import heapq
 import threading
-from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from . import bm25, conversation, dates, expansion, query, scoring, tokenizer, vectors
+from . import bm25, conversation, hits, scoring, vectors, wishes
+from .hits import STRONG_COVERAGE, STRONG_TELLING, Hit, strong_match
 from .passages import Passage, Table
 from .vectors import Embed
+from .wishes import TimeWindow
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,52 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["STRONG_COVERAGE", "STRONG_TELLING", "Embed", "Hit", "Passage", "PassageIndex", "TimeWindow", "strong_match"]
 
-STRONG_COVERAGE = 0.5
-"""Share of the question's information a passage must hold to count as a strong match, …"""
-STRONG_TELLING = 2.5
-"""… or so many telling words of it."""
-
 _FEW_SLOTS = 64
-_MOST_WORDS = 32
-_FIRST_PERSON_LABELS = frozenset({"user", "human", "me", "usuario"})
-_SECOND_PERSON_LABELS = frozenset({"assistant", "ai", "bot", "model", "assistente"})
-
-
-class TimeWindow(Protocol):
-    """A time that a question asks for: from ``start`` up to but not including ``end``; ``span`` is where it stands."""
-
-    @property
-    def start(self) -> datetime: ...
-    @property
-    def end(self) -> datetime: ...
-    @property
-    def span(self) -> tuple[int, int]: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A found passage.
-
-    ``score`` orders hits and compares across questions: about 1 for a passage that holds everything asked for, more
-    where its conversation does too.
-    ``coverage`` (0 to 1) is the share of the question's information that the passage's *own* words hold.
-    ``telling`` is the same as a number of words: 2.0 for as much as two words that no other passage has.
-    ``why`` says in words what matched.
-    """
-
-    id: str
-    score: float
-    why: str
-    coverage: float = 0.0
-    telling: float = 0.0
-
-
-def strong_match(hit: Hit) -> bool:
-    """Whether a hit may be shown unasked (auto-recall): its own words, not its neighbours', meet the question.
-
-    They hold half of a short question, or some three telling words of a long one.
-    """
-    return hit.coverage >= STRONG_COVERAGE or hit.telling >= STRONG_TELLING
 
 
 class PassageIndex:
@@ -161,8 +117,9 @@ class PassageIndex:
         if shape.context:
             of_slot = np.zeros(postings.slots, dtype=np.int64)
             of_slot[live] = group
-            by_conversation = bm25.GroupScorer(postings, of_slot, count, b=shape.b)
+            by_conversation = bm25.GroupScorer(postings, bm25.grouping(postings, of_slot, count), b=shape.b)
         return scoring.Corpus(
+            postings,
             postings,
             shape,
             bm25.scorer(postings, b=shape.b),
@@ -186,45 +143,23 @@ class PassageIndex:
             if not len(self._table) or k <= 0:
                 return []
             corpus = self._corpus = self._corpus or self._read()
-            wish, times = self._wish(corpus, query_text, now)
-            if not wish.words and wish.inside is None:
-                return []
-            result = scoring.score(corpus, wish)
-            hits = self._hits(scoring.best(result.total, k), wish, times, result)
-            return self._fused(query_text, hits, k) if self._vectors else hits
-
-    def _wish(self, corpus: scoring.Corpus, text: str, now: datetime | None) -> tuple[scoring.Wish, str]:
-        """What is looked for in this corpus, and the asked time in words (empty when none is asked)."""
-        windows = _windows(text, now) if now else ()
-        inside, times = self._inside(corpus, windows) if windows else (None, "")
-        relative = False
-        for start, end in (window.span for window in windows):
-            # "last week" is understood and no topic any more; "March 2026" may also stand in a passage's text.
-            if not dates.dates_in(text[start:end]):
-                relative, text = True, text[:start] + " " * (end - start) + text[end:]
-        question = query.read(text)
-        names = {word.folded for label in corpus.shape.speakers for word in tokenizer.words(label)}
-        speakers = [w.folded for w in question.topic if w.folded in names]
-        if len(speakers) == len(question.topic):
-            # A question that is only a name asks for what is said about it as well.
-            names = set()
-        if question.first_person and not speakers:
-            speakers = sorted(names & _FIRST_PERSON_LABELS)
-        if question.second_person:
-            speakers = sorted(names & _SECOND_PERSON_LABELS) or speakers
-        portuguese = question.language == "pt"
-        translated = self._table.portuguese < len(self._table) if portuguese else self._table.portuguese > 0
-        words = [
-            expansion.resolve(w, corpus.postings, translated=translated, labels=not names)
-            for w in question.topic
-            if w.folded not in names
-        ]
-        if len(words) > _MOST_WORDS:
-            # A pasted log must not flood the question: what tells most stays.
-            words = heapq.nlargest(
-                _MOST_WORDS, words, key=lambda w: (corpus.postings.holds(w.terms[0][0]), w.information)
+            windows = _windows(query_text, now) if now else ()
+            inside, times = self._inside(corpus, windows) if windows else (None, "")
+            asked = wishes.wish(
+                query_text,
+                self._table.postings,
+                windows=windows,
+                speakers=corpus.shape.speakers,
+                portuguese=self._table.portuguese,
             )
-        return scoring.Wish(words, inside, relative, speakers, question.wants_time, question.wants_number), times
+            asked = replace(asked, inside=inside)
+            if not asked.words and inside is None:
+                return []
+            result = scoring.score(corpus, asked)
+            found = hits.hits_of(
+                self._table.postings, self._table.named, scoring.best(result.total, k), asked, result, times
+            )
+            return self._fused(query_text, found, k) if self._vectors else found
 
     def _inside(self, corpus: scoring.Corpus, windows: Sequence[TimeWindow]) -> tuple[Scores | None, str]:
         """1 for the passages whose time lies in one of ``windows``; nothing when none does."""
@@ -239,50 +174,14 @@ class PassageIndex:
             return None, ""
         return result, " or ".join(f"{w.start:%Y-%m-%d} to {w.end:%Y-%m-%d}" for w in windows)
 
-    def _hits(self, slots: list[int], wish: scoring.Wish, times: str, result: scoring.Result) -> list[Hit]:
-        """The passages in ``slots`` with their scores and reasons."""
-        named = [self._naming(word) for word in wish.words]
-        presence = (result.presence[:, slots].T > 0).tolist()
-        totals = (result.total[slots] / result.possible).round(6).tolist()
-        coverage = result.coverage[slots].clip(max=1.0).round(4).tolist()
-        telling = result.telling[slots].round(4).tolist()
-        within = [False] * len(slots) if wish.inside is None else (wish.inside[slots] > 0).tolist()
-        spoken = (result.spoken[slots] > 0).tolist()
-        whys: dict[tuple[object, ...], str] = {}
-        hits = []
-        for place, slot in enumerate(slots):
-            passage = self._table.passages[slot]
-            assert passage is not None
-            parts = tuple(
-                # Most words have one term that anything holds.
-                names[0][0] if len(names) == 1 else next(name for name, holders in names if slot in holders)
-                for names, present in zip(named, presence[place], strict=True)
-                if present
-            )
-            speaker = self._table.label(slot) if spoken[place] else ""
-            key = (parts, within[place], speaker)
-            if (why := whys.get(key)) is None:
-                why = whys[key] = _reason(parts, times if within[place] else "", speaker)
-            hits.append(Hit(passage.id, totals[place], why, coverage[place], telling[place]))
-        return hits
-
-    def _naming(self, word: expansion.Wanted) -> list[tuple[str, Container[int]]]:
-        """How each term of a wanted word is called in a reason, with the slots that hold it; the closest first."""
-        names = []
-        for term, _ in sorted(word.terms, key=lambda pair: -pair[1]):
-            itself = term == word.terms[0][0] or term.startswith("@")
-            name = word.folded if itself else f"{self._table.postings.written(term)} (for {word.folded})"
-            names.append((name, self._table.postings.holders(term)))
-        return names
-
-    def _fused(self, text: str, hits: list[Hit], k: int) -> list[Hit]:
-        """``hits`` by words joined with the nearest passages by meaning; scores are then those of the fusion."""
+    def _fused(self, text: str, by_words: list[Hit], k: int) -> list[Hit]:
+        """The hits by words joined with the nearest passages by meaning; scores are then those of the fusion."""
         assert self._vectors is not None
         texts = {passage.id: passage.text for passage in self._table}
         near = self._vectors.nearest(text, texts, 4 * k)
         if not near:
-            return hits
-        by_id = {hit.id: hit for hit in hits}
+            return by_words
+        by_id = {hit.id: hit for hit in by_words}
         fused = vectors.fuse(by_id, near)
         nearby = set(near)
         found = []
@@ -293,18 +192,6 @@ class PassageIndex:
                 reasons.append("close in meaning")
             found.append(replace(hit, score=round(score, 6), why="; ".join(reasons)))
         return found
-
-
-def _reason(parts: Sequence[str], times: str, speaker: str) -> str:
-    """Why a passage was found: the words it has, the asked time it is from, the asked person who said it."""
-    reasons = ["has " + ", ".join(parts)] if parts else []
-    if times:
-        reasons.append(f"from {times}")
-    if not reasons:
-        reasons.append("stands beside a passage that matches")
-    if speaker:
-        reasons.append(f"said by {speaker}")
-    return "; ".join(reasons)
 
 
 def _windows(text: str, now: datetime) -> Sequence[TimeWindow]:

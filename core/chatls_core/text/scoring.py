@@ -47,6 +47,8 @@ class Corpus:
     """What searches need of the passages; valid until they change."""
 
     postings: bm25.Postings
+    vocabulary: bm25.Vocabulary
+    """What is known of the whole, of which ``postings`` may be the part that can matter."""
     shape: Shape
     scorer: bm25.Scorer
     live: Numbers
@@ -121,7 +123,7 @@ def score(corpus: Corpus, wish: Wish) -> Result:
         for term, worth in word.terms:
             slots, values = corpus.scorer.scores(term)
             # A rare stand-in must not outweigh the word that was asked for, nor a common one tell as much.
-            idf = corpus.postings.idf(term)
+            idf = bm25.idf(corpus.vocabulary, term)
             row[slots] = np.maximum(row[slots], worth * min(1.0, word.idf / max(idf, 1e-9)) * values)
             told_by_term = worth * min(1.0, idf / max(word.idf, 1e-9))
             present[slots] = np.maximum(present[slots], told_by_term)
@@ -136,7 +138,7 @@ def score(corpus: Corpus, wish: Wish) -> Result:
     near /= max(information, 1e-9)
     if wish.inside is not None:
         # An asked time is one more word, which the passages of that time have.
-        idf = bm25.inverse_frequency(corpus.postings.live, int(wish.inside.sum()))
+        idf = bm25.inverse_frequency(corpus.vocabulary.live, int(wish.inside.sum()))
         total += idf * wish.inside * ((total > 0) if wish.words else 1.0)
         # It weighs as much as all the others together: the right thing at the wrong time is no answer.
         share = (TIME_SHARE * information if wish.only_inside else 0.0) if wish.words else 1.0
@@ -144,7 +146,7 @@ def score(corpus: Corpus, wish: Wish) -> Result:
         information += share
         possible += idf
     coverage = told / max(information, 1e-9)
-    telling = told / expansion.information(corpus.postings, 1)
+    telling = told / expansion.information(corpus.vocabulary, 1)
     spoken = np.zeros(size)
     for name in wish.speakers:
         spoken[corpus.postings.arrays(LABEL + name)[0]] = 1.0

@@ -63,7 +63,7 @@ def test_a_small_corpus_is_scored_by_rank_bm25_and_a_large_one_by_posting_lists(
 
 def test_a_conversation_is_scored_as_one_text() -> None:
     postings = bm25.documents_of([["cache", "redis"], ["cache"], ["server"]])
-    groups = bm25.GroupScorer(postings, np.array([0, 0, 1]), 2, b=0.75)
+    groups = bm25.GroupScorer(postings, bm25.grouping(postings, np.array([0, 0, 1]), 2), b=0.75)
     scores, _ = groups.scores("cache")
     assert scores[0] > 0
     assert scores[1] == 0
