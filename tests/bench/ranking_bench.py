@@ -12,8 +12,10 @@ rank-bm25 on words split at blanks.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import statistics
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -24,7 +26,8 @@ from typing import Any
 
 from rank_bm25 import BM25Okapi
 
-from chatls_core.text import conversation, dates, expansion, query, scoring, tokenizer
+from chatls_core.store import IndexFile
+from chatls_core.text import conversation, dates, expansion, query, scoring, stored, tokenizer
 from chatls_core.text.ranking import Passage, PassageIndex, strong_match
 from tests.core.text.ranking_cases import ANSWERED, FACTS, UNRELATED
 
@@ -205,6 +208,35 @@ def speed(size: int) -> None:
         f"{size:6} passages: {own:.2f} ms a question (rank-bm25 alone {theirs:.2f} ms, ratio {own / theirs:.2f}), "
         f"built in {build:.2f} s, add and search {change:.1f} ms"
     )
+    with tempfile.TemporaryDirectory() as folder:
+        on_disk(Path(folder) / "index.sqlite3", passages, build, own, median_ms)
+
+
+def on_disk(path: Path, passages: Sequence[Passage], build: float, own: float, median_ms: Callable[..., float]) -> None:
+    """The same passages in a file: read once, opened again as after a restart, asked the same questions."""
+    began = time.process_time()
+    file = IndexFile(path, stored.SCHEMA, 1)
+    for number, (_, talk) in enumerate(itertools.groupby(passages, lambda p: p.id.partition(":")[0])):
+        with file.writing() as db:
+            stored.put(db, number + 1, [_on_disk(p) for p in talk])
+    file.close()
+    read = time.process_time() - began
+    file = IndexFile(path, stored.SCHEMA, 1)
+    began = time.process_time()
+    with file.reading() as db:
+        stored.search(db, "warm up the cache")
+        first = (time.process_time() - began) * 1e3
+        asked = median_ms(lambda q: stored.search(db, q), 1)
+    file.close()
+    print(
+        f"{'on disk':>17}: {asked:.2f} ms a question (in memory {own:.2f} ms, ratio {asked / own:.2f}), "
+        f"read in {read:.2f} s (in memory {build:.2f}), first question after a restart {first:.1f} ms"
+    )
+
+
+def _on_disk(passage: Passage) -> stored.StoredPassage:
+    speaker, _, text = passage.text.partition(": ")
+    return stored.StoredPassage(passage.id, text, passage.time, speaker)
 
 
 def main() -> None:

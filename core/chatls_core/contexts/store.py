@@ -37,7 +37,7 @@ class ContextStore:
         self._walk = walk
         self._clock = clock
         self._stores: dict[str, JsonStore[Context | None]] = {}
-        self.searching = ContextSearch()
+        self.searching = ContextSearch(folder / "index.sqlite3")
 
     def create(
         self, name: str, paths: Sequence[Path], *, mode: str = "full", watch: bool = False, description: str = ""
@@ -102,7 +102,7 @@ class ContextStore:
         context = self.get(name)
         self._store(_stem(context.name)).update(lambda _: (None, None))
         self._store(_stem(context.name)).path.unlink(missing_ok=True)
-        self.searching.forget(context.id)
+        self.searching.keep({path.stem for path in self._folder.glob("*.json")})
         return context
 
     def _get(self, name: str) -> Context | None:

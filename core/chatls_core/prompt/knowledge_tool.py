@@ -100,12 +100,9 @@ class Knowledge(Tool[KnowledgeArguments]):
         if not arguments.query.strip():
             raise ContextError('search needs a query, e.g. {"command": "search", "query": "retry policy"}.')
         wanted = [self._one(arguments.kb)] if arguments.kb else self._all()
-        searching = self._contexts.searching
-        hits = [(c.name, hit) for c in wanted for hit in searching.search(c, arguments.query, arguments.top_k)]
-        hits.sort(key=lambda row: -row[1].score)
         shown = [
-            f"{name}: {hit.source} line {hit.line}\n{cut.by_chars(hit.text, SNIPPET_CHARS)}"
-            for name, hit in hits[: arguments.top_k]
+            f"{hit.context}: {hit.source} line {hit.line}\n{cut.by_chars(hit.text, SNIPPET_CHARS)}"
+            for hit in self._contexts.searching.search(wanted, arguments.query, arguments.top_k)
         ]
         return "\n\n".join(shown) if shown else "0 passages match. Use other words, or toc to see the files."
 

@@ -86,12 +86,13 @@ class Catalog:
                 db.execute("UPDATE session SET indexed = 1 WHERE name = ?", (summary.name,))
 
     def drop(self, names: Iterable[str]) -> None:
-        """Forget sessions whose files are gone."""
+        """Forget sessions whose files are gone; nothing of them stays in the index."""
         with self._file.writing() as db:
             for name in names:
                 for (row,) in db.execute("SELECT row FROM session WHERE name = ?", (name,)).fetchall():
                     stored.drop(db, row)
                     db.execute("DELETE FROM session WHERE row = ?", (row,))
+            stored.purge(db)
 
     def name_of(self, session_id: str) -> str | None:
         """The name under which the session with this id is saved."""

@@ -90,6 +90,8 @@ class IndexFile:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
+            # What a person deletes does not stay in unused pages.
+            connection.execute("PRAGMA secure_delete = ON")
             connection.execute("BEGIN IMMEDIATE")
             (found,) = connection.execute("PRAGMA user_version").fetchone()
             if found != self._version:

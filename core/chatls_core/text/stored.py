@@ -126,6 +126,11 @@ def drop(db: sqlite3.Connection, document: int) -> None:
     put(db, document, ())
 
 
+def purge(db: sqlite3.Connection) -> None:
+    """Write the posting lists anew, so that no word of a dropped passage stays in the file; takes a while."""
+    db.execute("INSERT INTO words (words) VALUES ('optimize')")
+
+
 def search(
     db: sqlite3.Connection,
     text: str,

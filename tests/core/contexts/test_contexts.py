@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from chatls_core.contexts import ContextError, ContextStore
 from chatls_core.contexts.model import Context, ContextFile
 from chatls_core.contexts.reading import PAGE_CHARS, chunks, page, segments, shown_paths
-from chatls_core.contexts.searching import ContextSearch
+from chatls_core.contexts.searching import ContextSearch, Found
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
@@ -106,14 +106,18 @@ def context(**files: str) -> Context:
 def test_search_finds_the_passage_and_its_line() -> None:
     text = "\n".join(f"Paragraph {n} about weather and walks." for n in range(200))
     subject = context(a=text, b=text + "\nThe staging database is called heron.\n")
-    found = ContextSearch().search(subject, "what is staging called", 3)
+    found = ContextSearch(None).search([subject], "what is staging called", 3)
     assert found[0].source == "b.md"
     assert "heron" in found[0].text and found[0].line > 150
 
 
 def test_search_follows_a_context_that_is_gathered_anew_and_reads_only_what_changed() -> None:
     filler = {f"n{n}": f"Note {n} is about walk number {n}.\n" * 60 for n in range(30)}
-    search = ContextSearch().search
+    searching = ContextSearch(None)
+
+    def search(subject: Context, query: str, limit: int) -> tuple[Found, ...]:
+        return searching.search([subject], query, limit)
+
     assert search(context(**filler, api="The staging database is called heron."), "staging database", 1)[0].line == 1
     later = context(**filler, api="\n\nThe staging database is called osprey.", more="Alpha releases go to Bruno.")
     assert search(later, "staging database", 1)[0].text == "The staging database is called osprey."
@@ -135,11 +139,56 @@ def test_search_follows_a_context_that_is_gathered_anew_and_reads_only_what_chan
     )
 )
 def test_a_search_that_followed_changes_finds_what_a_fresh_one_does(versions: list[dict[str, str]]) -> None:
-    following = ContextSearch()
+    following = ContextSearch(None)
     for files in versions:
-        found = following.search(context(**files), "osprey wren", 50)
-    fresh = ContextSearch().search(context(**versions[-1]), "osprey wren", 50)
+        found = following.search([context(**files)], "osprey wren", 50)
+    fresh = ContextSearch(None).search([context(**versions[-1])], "osprey wren", 50)
     assert {(f.source, f.line) for f in found} == {(f.source, f.line) for f in fresh}
+
+
+def test_a_knowledge_base_is_searched_after_a_restart_without_being_read_again(tmp_path: Path) -> None:
+    subject = context(a="The staging database is called heron.", b="Alpha releases go to Bruno.")
+    path = tmp_path / "index.sqlite3"
+    written = []
+    for _ in range(2):
+        searching = ContextSearch(path)
+        assert searching.search([subject], "staging database", 1)[0].text == "The staging database is called heron."
+        searching.close()
+        written.append(path.read_bytes())
+    assert written[0] == written[1]
+
+
+def test_several_contexts_are_ranked_together_and_each_passage_names_its_own(tmp_path: Path) -> None:
+    one = context(a="The staging database is called heron.")
+    two = context(a="The production database is called osprey.").model_copy(update={"id": "d", "name": "d"})
+    other = context(a="Another staging database is called wren.").model_copy(update={"id": "e", "name": "e"})
+    searching = ContextSearch(tmp_path / "index.sqlite3")
+    searching.search([other], "staging", 1)
+    found = searching.search([one, two], "staging database", 5)
+    assert [f.context for f in found] == ["c", "d"]
+
+
+def test_a_damaged_index_is_built_again(tmp_path: Path) -> None:
+    subject = context(a="The staging database is called heron.")
+    path = tmp_path / "index.sqlite3"
+    for _ in range(2):
+        searching = ContextSearch(path)
+        assert len(searching.search([subject], "staging", 1)) == 1
+        searching.close()
+        path.write_bytes(b"not a database" * 1000)
+
+
+def test_a_deleted_context_leaves_nothing_on_the_disk(
+    make_store: Callable[[], ContextStore], project: Path, tmp_path: Path
+) -> None:
+    store = make_store()
+    (project / "docs" / "retry.md").write_text("The vault word is zanzibarian.\n")
+    subject = store.create("docs", [project / "docs"], mode="knowledge")
+    assert store.searching.search([subject], "vault word", 1)
+    store.delete("docs")
+    store.searching.close()
+    left = [p for p in (tmp_path / "home").rglob("*") if p.is_file() and b"zanzibar" in p.read_bytes()]
+    assert left == []
 
 
 def test_a_file_is_found_by_the_end_of_its_path_and_questions_are_answered_with_names() -> None:

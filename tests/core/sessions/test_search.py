@@ -162,6 +162,16 @@ def test_a_damaged_or_missing_index_is_built_again(tmp_path: Path, clock: Clock)
     assert names(open_store(tmp_path, clock), "zebra") == ["a"]
 
 
+def test_a_deleted_session_leaves_nothing_in_the_index(store: SessionStore, tmp_path: Path) -> None:
+    saved(store, user("the vault word is zanzibarian"), session_id="a")
+    saved(store, user("giraffe"), session_id="b")
+    assert names(store, "zanzibarian") == ["a"]
+    store.delete("a")
+    assert names(store, "zanzibarian") == []
+    store.close()
+    assert [p for p in tmp_path.rglob("index.sqlite3*") if b"zanzibar" in p.read_bytes()] == []
+
+
 def test_an_index_that_breaks_costs_no_save_and_heals(store: SessionStore, tmp_path: Path) -> None:
     conversation = saved(store, user("zebra"), session_id="a")
     (index,) = tmp_path.rglob("index.sqlite3")
