@@ -422,7 +422,7 @@ class Agent:
     def _release(self) -> None:
         self.services.spending.flush()
         self.services.sessions.close()
-        self.services.contexts.searching.close()
+        self.services.curation.contexts.searching.close()
         self.services.journal.close()
 
 
