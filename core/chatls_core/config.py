@@ -196,6 +196,12 @@ class Prompt(Section):
         "Keep the stable beginning of long prompts in a cache at Google, which bills storage by the hour (Gemini).",
         env=["CHATCLI_PROMPT_CACHE_EXPLICIT"],
     )
+    context_engine: Literal["builtin", "provider", "provider-compact"] = setting(
+        "builtin",
+        "Who makes room in long runs: we (builtin), or Claude's service too, which clears old tool results and "
+        "thoughts (provider) and also summarises (provider-compact).",
+        env=["CHATCLI_CONTEXT_ENGINE"],
+    )
     context_pull: bool = setting(
         True,
         "Let the model fetch skills that were left out of the prompt; off: nothing is left out.",
@@ -466,6 +472,8 @@ def _from_text(item: SettingField, raw: str) -> Any:
     if item.name == "prompt.cacheTtl":
         word = raw.lower()
         return word if word == "auto" else "1h" if word in ("1h", "60m", "hour") else "5m"
+    if item.name == "prompt.contextEngine" and raw.lower() in OFF_WORDS:
+        return "builtin"
     if item.name in ("logLevel", "memory.mode"):
         word = raw.lower()
         return word if item.name != "memory.mode" or word in ("index", "full", "off") else "index"

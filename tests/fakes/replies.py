@@ -46,6 +46,7 @@ class Reply:
     ``chunk_bytes`` splits the body into network chunks of that many bytes. ``noise`` mixes in pings, comments and
     events of unknown types. ``stop`` is ``end``, ``tool_use``, ``max_tokens`` or ``refused`` (empty: by content).
     ``unfinished`` ends the response in an orderly way but without the stream's closing events.
+    ``cleared`` says that the service left out the results of so many calls (Anthropic), ``summary`` that it summarised.
     ``match`` gives this answer only to a request whose body contains the text.
     """
 
@@ -67,6 +68,8 @@ class Reply:
     noise: bool = False
     unfinished: bool = False
     match: str = ""
+    cleared: int = 0
+    summary: str = ""
 
     def __post_init__(self) -> None:
         calls = tuple(c if isinstance(c, Call) else Call(**c) for c in self.tool_calls)

@@ -87,6 +87,12 @@ def anthropic_stream(reply: Reply, request: Json) -> Iterator[Frame]:
         yield event("ping")
         yield event("something_new", detail={"a": 1})
     index = 0
+    if reply.summary:
+        yield event("content_block_start", index=index, content_block={"type": "compaction", "content": None})
+        told = {"type": "compaction_delta", "content": reply.summary, "encrypted_content": "sealed"}
+        yield event("content_block_delta", index=index, delta=told)
+        yield event("content_block_stop", index=index)
+        index += 1
     if reply.reasoning:
         block = {"type": "thinking", "thinking": "", "signature": ""}
         yield event("content_block_start", index=index, content_block=block)
@@ -116,7 +122,15 @@ def anthropic_stream(reply: Reply, request: Json) -> Iterator[Frame]:
     if reply.unfinished:
         return
     ending = {"stop_reason": _ANTHROPIC_STOP[reply.stop_reason], "stop_sequence": None}
-    yield event("message_delta", delta=ending, usage=_anthropic_usage(reply.usage))
+    more: dict[str, Any] = {}
+    if reply.cleared or reply.summary:
+        edit = {"type": "clear_tool_uses_20250919", "cleared_tool_uses": reply.cleared, "cleared_input_tokens": 30000}
+        more = {"context_management": {"applied_edits": [edit] if reply.cleared else []}}
+    usage = _anthropic_usage(reply.usage)
+    if reply.summary:
+        one = {"type": "compaction", "input_tokens": 1000, "output_tokens": 50}
+        usage["iterations"] = [{**one, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 10_000}]
+    yield event("message_delta", delta=ending, usage=usage, **more)
     yield event("message_stop")
 
 

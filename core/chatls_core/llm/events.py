@@ -136,6 +136,15 @@ class Answering:
     because: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class ContextCleared:
+    """The service left parts of the request out of what the model read: the results of its ``tool_uses`` oldest calls,
+    or, where it ``summarised``, everything before this answer."""
+
+    tool_uses: int = 0
+    summarised: bool = False
+
+
 ModelEvent = (
     Answering
     | TextDelta
@@ -144,6 +153,7 @@ ModelEvent = (
     | ToolCallStarted
     | ToolCallDelta
     | ToolCallDone
+    | ContextCleared
     | UsageReport
     | Stopped
 )

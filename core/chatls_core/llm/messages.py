@@ -137,8 +137,9 @@ class ModelRequest:
     by name. Where the vendor has cache markers, one goes on the last tool, one at the end of ``system`` and one on the
     last block of each message whose index is in ``breakpoints`` (at most two: rolling, and one more for long turns).
     ``cache_key`` is stable per conversation (OpenAI ``prompt_cache_key``). ``cache_ttl`` is how long a marked prefix
-    should live; ``explicit_cache`` lets a service keep it under a name (Gemini). ``json_schema`` asks for an answer of
-    that shape where the model has no native tools.
+    should live; ``explicit_cache`` lets a service keep it under a name (Gemini). ``context_engine`` lets the service
+    clear old tool results and thoughts, or also summarise (Anthropic). ``json_schema`` asks for an answer of that shape
+    where the model has no native tools.
     """
 
     messages: tuple[Message, ...]
@@ -148,6 +149,7 @@ class ModelRequest:
     cache_key: str = ""
     cache_ttl: Literal["5m", "1h"] = "5m"
     explicit_cache: bool = False
+    context_engine: Literal["builtin", "provider", "provider-compact"] = "builtin"
     model: str = ""
     max_output_tokens: int | None = None
     effort: Literal["", "none", "low", "medium", "high", "max"] = ""

@@ -10,6 +10,7 @@ from collections.abc import AsyncGenerator, Sequence
 
 from chatls_core.llm.backend import Backend, Listed
 from chatls_core.llm.events import (
+    ContextCleared,
     ModelEvent,
     Stopped,
     TextDelta,
@@ -38,7 +39,7 @@ class WrittenCalls:
         gate = TextGate(frozenset(t.name for t in request.tools), tags_only=True) if request.tools else None
         try:
             async for event in stream:
-                if gate is None or isinstance(event, UsageReport):
+                if gate is None or isinstance(event, UsageReport | ContextCleared):
                     yield event
                 elif isinstance(event, TextDelta):
                     if shown := gate.feed(event.text):

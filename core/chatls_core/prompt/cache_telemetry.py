@@ -30,6 +30,9 @@ REBUILT_KEY = "prefix_rebuilt"
 LAPSED = "lapsed"
 """The reason when it was written anew because the provider had dropped it anyway."""
 
+CLEARED = "cleared"
+"""The reason when the service itself left out a part of the history (spec/agent.md §1.5)."""
+
 LEAST_TOKENS = 2_000
 """Smaller prompts may be below a vendor's least size for caching."""
 
@@ -103,6 +106,8 @@ def _loss(
         kind, cause, section = "rebuild", before.expected, ""
     elif before.model != _who(usage, model):
         kind, cause, section = "rebuild", "model", f"the model, which was {before.model}"
+    elif rebuilt == CLEARED and found is None:
+        kind, cause, section = "rebuild", "context_engine", "the service, which cleared old results"
     elif found is not None:
         kind = "rebuild" if rebuilt else "expired" if over else "miss"
         cause, section = found.cause, found.section

@@ -47,7 +47,7 @@ class Curation:
         self.servers = servers
         self._remote_tools: dict[str, tuple[NamedTool, McpTool]] = {}
         self.archive = Archive(home / "chatls" / "archive", clock=clock)
-        self.contexts = ContextStore(home / "contexts", walk, clock)
+        self.contexts = ContextStore(home / "contexts", home / "chatls" / "contexts.sqlite3", walk, clock)
         self.skills = Skills(home)
         self.personas = Personas(home)
         self.ratio = TokenRatio()

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 HEADER = "[TURN CONTEXT]"
 STABLE_KEY = "stable_items"
 PATHS_KEY = "carried_paths"
+NOTES_KEY = "loaded_notes"
+"""In ``Conversation.state``: texts that wait for the next context."""
+
 RECALL_KEY = "env:recall"
 """In ``Conversation.carried``: the model was told how recalled lines are to be read."""
 
@@ -117,6 +120,11 @@ class TurnContext:
         """Ids of facts this conversation already carries."""
         return frozenset(k.removeprefix("fact:") for k in self.conversation.carried if k.startswith("fact:"))
 
+    def notes(self) -> None:
+        """What waited to be told."""
+        waiting = self.conversation.state.pop(NOTES_KEY, [])
+        self.blocks += map(str, waiting) if isinstance(waiting, list) else []
+
     def text(self) -> str:
         """The whole context, empty when there is nothing to say."""
         return "\n\n".join([HEADER, *self.blocks]) if self.blocks else ""
@@ -144,6 +152,13 @@ class TurnContext:
 
     def _paths(self) -> dict[str, str]:
         return _strings(self.conversation.state.get(PATHS_KEY))
+
+
+def tell_later(conversation: Conversation, text: str) -> None:
+    """Have ``text`` told with the next context, once."""
+    waiting = conversation.state.get(NOTES_KEY)
+    known = waiting if isinstance(waiting, list) else []
+    conversation.state[NOTES_KEY] = known if text in known else [*known, text]
 
 
 def freeze_stable(conversation: Conversation, items: Sequence[InstructionItem]) -> None:

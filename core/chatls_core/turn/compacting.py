@@ -8,6 +8,7 @@ from collections.abc import Callable
 from chatls_core.events import Notice, TurnEvent
 from chatls_core.llm.events import Usage
 from chatls_core.llm.model import Model
+from chatls_core.prompt import service_edits
 from chatls_core.prompt.compaction import ENOUGH_SHARE, Compacted, CompactionError, Compactor
 from chatls_core.prompt.request import estimate_tokens
 from chatls_core.prompt.skills_midrun import let_go
@@ -55,6 +56,8 @@ async def fit(
     definitions = tools.definitions() if model.info.tools else ()
     budget = int(model.info.window * SHARES[mode] / 2**overflows)
     fixed = estimate_tokens(conversation.system, (), definitions, ratio) + int(coming_chars / ratio)
+    if service_edits.engine(services.settings, mode) != "builtin":
+        fixed -= service_edits.unread_tokens(conversation)
     if fixed + estimate_tokens((), conversation.messages, (), ratio) <= budget and not overflows:
         return False
     lighter = let_go(conversation, services.settings.prompt.skill_age_turns)

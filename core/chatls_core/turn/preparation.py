@@ -277,15 +277,17 @@ class Preparation:
             return ""
 
     async def after_tools(self, *, again: bool = False) -> str:
-        """What became relevant in mid-run: instruction files and rules of the files the tools touched.
+        """What became relevant in mid-run: notes, and instruction files and rules of the files the tools touched.
 
         ``again`` looks even when no file was touched since: after a compaction, whose cut may have taken some away.
         """
         touched = self._session.files.touched
-        if self._small or (len(touched) == self._seen_paths and not again):
-            return ""
-        self._seen_paths = len(touched)
         context = TurnContext(self._conversation)
+        if not self._small:
+            context.notes()
+        if self._small or (len(touched) == self._seen_paths and not again):
+            return context.text()
+        self._seen_paths = len(touched)
         items = await asyncio.to_thread(self._services.instructions.for_paths, self._active(), list(touched))
         context.nearer(items)
         if summary := context.summary():
@@ -297,8 +299,7 @@ class Preparation:
         touched = self._instructions(context, roots)
         context.blocks += personas.changes(self._conversation, self._all_personas())
         self._skills(context, touched)
-        loaded = self._conversation.state.pop("loaded_notes", [])
-        context.blocks += [str(note) for note in loaded] if isinstance(loaded, list) else []
+        context.notes()
         context.blocks += attached.blocks
         context.files += attached.items
         self._recall(context)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from chatls_core.events import Notice, Reasoning, Started, StopReason, Text, UsageSoFar
 from chatls_core.llm.events import (
     Answering,
+    ContextCleared,
     ModelError,
     ModelStop,
     ReasoningDelta,
@@ -31,11 +32,13 @@ from chatls_core.llm.messages import (
     ToolResultPart,
 )
 from chatls_core.llm.model import Model
-from chatls_core.prompt import cache_lifetime, cache_telemetry, personas, skills_midrun
+from chatls_core.prompt import cache_lifetime, cache_telemetry, personas, service_edits, skills_midrun
 from chatls_core.prompt.compaction import CARRIES_KEY
 from chatls_core.prompt.request import breakpoints, prompt_chars
+from chatls_core.prompt.turn_context import tell_later
 from chatls_core.prompt.window import START_KEY, history_start
 from chatls_core.sessions.conversation import Conversation
+from chatls_core.text.tokens import estimate
 from chatls_core.tools.base import ToolSet
 from chatls_core.tools.edit_journal import RecordedFile
 from chatls_core.turn import budget
@@ -314,6 +317,7 @@ class TurnRun:
                 self._conversation, model, self._services.settings, self._turn.request.mode
             ),
             effort=personas.effort_of(self._conversation) or self._services.settings.effort,
+            context_engine=service_edits.engine(self._services.settings, self._turn.request.mode),
         )
 
     async def _check_budget(self) -> None:
@@ -325,6 +329,7 @@ class TurnRun:
         self._partial = parts
         stop: ModelStop = "end"
         usage = Usage()
+        cleared: ContextCleared | None = None
         async for event in model.stream(request):
             match event:
                 case TextDelta(text):
@@ -344,6 +349,8 @@ class TurnRun:
                 case UsageReport(report):
                     usage = report
                     emit(UsageSoFar(self._usage + usage))
+                case ContextCleared():
+                    cleared = event
                 case Stopped(reason):
                     stop = reason
                 case Answering(_, _, because):
@@ -355,10 +362,7 @@ class TurnRun:
         record(self._conversation, usage)
         services = self._services
         services.spending.add(usage, TURN, self._conversation.id)
-        chars = prompt_chars(request)
-        services.curation.ratio.learn(
-            usage.provider or model.provider, usage.model or model.model, chars, usage.prompt_tokens
-        )
+        self._learn_ratio(request, usage, model)
         if (
             self._answer
             and parts
@@ -372,8 +376,33 @@ class TurnRun:
         calls = tuple(p for p in parts if isinstance(p, ToolCallPart))
         if parts:
             self._append("assistant", tuple(parts), "text")
+        if cleared is not None:
+            await self._tell_cleared(request, cleared)
         await self._observe_cache(request, usage, model)
         return calls, stop
+
+    def _learn_ratio(self, request: ModelRequest, usage: Usage, model: Model) -> None:
+        """How many characters a token has here, where all that was sent was read."""
+        ratio, who = self._services.curation.ratio, (usage.provider or model.provider, usage.model or model.model)
+        chars = prompt_chars(request)
+        estimated = estimate(chars, ratio.ratio(*who))
+        edited = request.context_engine != "builtin" and usage.prompt_tokens > 0
+        if not edited or service_edits.observe(self._conversation, estimated, usage.prompt_tokens):
+            ratio.learn(*who, chars, usage.prompt_tokens)
+
+    async def _tell_cleared(self, request: ModelRequest, cleared: ContextCleared) -> None:
+        """Keep what the service cleared, and have the model told how it comes back: with the next context."""
+        self._conversation.state[cache_telemetry.REBUILT_KEY] = cache_telemetry.CLEARED
+        archive = self._services.curation.archive
+        try:
+            text = await asyncio.to_thread(service_edits.note, self._conversation, request.messages, cleared, archive)
+        except OSError as error:
+            log.error("what the service cleared is not in the archive: %s", error)
+            self._turn.emit(Notice("warning", f"What the service cleared could not be kept for the model ({error})."))
+            return
+        if text:
+            tell_later(self._conversation, text)
+            self._turn.emit(Notice("info", text.partition(";")[0] + "; the model can look them up."))
 
     async def _observe_cache(self, request: ModelRequest, usage: Usage, model: Model) -> None:
         """Note what became of the cached prefix; last, so that whoever stops the turn here loses nothing of it."""

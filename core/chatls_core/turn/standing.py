@@ -12,6 +12,7 @@ from chatls_core.prompt.attached_contexts import prefix_budget
 from chatls_core.prompt.cache_record import cache_record
 from chatls_core.prompt.cache_standing import CacheStanding, cache_standing
 from chatls_core.prompt.compaction_trim import count_recoverable
+from chatls_core.prompt.service_edits import unread_tokens
 from chatls_core.sessions.conversation import Conversation
 from chatls_core.text.tokens import DEFAULT_RATIO, estimate
 from chatls_core.turn.compacting import SHARES
@@ -64,6 +65,8 @@ class Standing:
     cache: CacheStanding
     last_prompt_tokens: int = 0
     """Prompt tokens of the latest request as the provider counted them; 0 before the first."""
+    unread_tokens: int = 0
+    """Tokens of the latest request that the service itself left out, where it edits contexts."""
     tool_tokens: int = 0
     counted: int | None = None
     """Tokens of the next request, tools included, by the provider's own count."""
@@ -94,6 +97,8 @@ class Standing:
             lines.append(f"Tool definitions: ≈{self.tool_tokens:,} tokens.")
         if self.last_prompt_tokens:
             lines.append(f"The provider counted {self.last_prompt_tokens:,} tokens in the latest request.")
+        if self.unread_tokens:
+            lines.append(f"The service left ≈{self.unread_tokens:,} tokens of it out; the model can look them up.")
         if self.counted is not None:
             lines.append(f"The provider counts {self.counted:,} tokens in the next one, tools included.")
         elif self.not_counted:
@@ -169,6 +174,7 @@ def standing(services: Services, conversation: Conversation, model: Model) -> St
         cache_hit_share=round(read / prompt, 4) if prompt else None,
         cache=cache_standing(conversation, model, services.settings, services.clock()),
         last_prompt_tokens=cache_record(conversation).prompt,
+        unread_tokens=unread_tokens(conversation),
     )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from chatls_core.memory import Memory, Source, TransferError
+from chatls_core.prompt.turn_context import tell_later
 from chatls_core.store import StoreReadOnlyError
 from chatls_core.text.dates import iso_moment
 from chatls_server.lsp.errors import INTERNAL_ERROR, INVALID_PARAMS, RpcError
@@ -199,9 +200,7 @@ async def load(server: ChatServer, a: args.MemoryLoadArgs) -> CommandResult:
     """Bring long-term memory and a day's note into a conversation; its next request carries them."""
     view = await ask(server, lambda m: m.load(a.date))
     live = await (await server.agent()).session(a.session_id)
-    notes = live.conversation.state.setdefault("loaded_notes", [])
-    if isinstance(notes, list) and view.text not in notes:
-        notes.append(view.text)
+    tell_later(live.conversation, view.text)
     return result(view)
 
 

@@ -7,8 +7,10 @@ Cache markers: the last tool, the end of the system text, and the last block of 
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +39,7 @@ from chatls_core.llm.messages import (
     ToolResultPart,
 )
 from chatls_core.llm.model import ModelInfo
+from chatls_core.llm.providers import anthropic_context
 from chatls_core.llm.providers.sdk import sdk_error
 from chatls_core.llm.wire import CallCollector, CharacterJoiner, closing, within
 
@@ -45,8 +48,11 @@ if TYPE_CHECKING:
 
     AnyClient = AsyncAnthropic | AsyncAnthropicBedrockMantle | AsyncAnthropicVertex
 
+log = logging.getLogger(__name__)
+
 Json = dict[str, Any]
 
+_HOUR_BETA = "extended-cache-ttl-2025-04-11"
 _MAX_MARKERS = 4
 _CLOUDS = ("bedrock", "vertex")
 _DEFAULT_MAX_TOKENS = 32_000
@@ -81,6 +87,7 @@ class AnthropicBackend:
         self._endpoint = endpoint
         self._make_client = make_client or _client
         self._client: AnyClient | None = None
+        self._edits_refused = False
         self._opening = asyncio.Lock()
 
     async def _connected(self) -> AnyClient:
@@ -91,15 +98,34 @@ class AnthropicBackend:
             return self._client
 
     async def stream(self, request: ModelRequest, model: str, info: ModelInfo) -> AsyncGenerator[ModelEvent, None]:
-        """Ask once; see :class:`Backend`."""
+        """Ask once; see :class:`Backend`. Where the service does not edit contexts, it is asked again without."""
+        if self._edits_refused or self._endpoint.provider in _CLOUDS:
+            request = replace(request, context_engine="builtin")
+        try:
+            async with aclosing(self._asked(request, model, info)) as events:
+                async for event in events:
+                    yield event
+            return
+        except ModelError as error:
+            if request.context_engine == "builtin" or error.status != 400 or "context_management" not in str(error):
+                raise
+            log.info("%s does not edit contexts: %s", self._endpoint.provider, error)
+            self._edits_refused = True
+        async with aclosing(self._asked(replace(request, context_engine="builtin"), model, info)) as events:
+            async for event in events:
+                yield event
+
+    async def _asked(self, request: ModelRequest, model: str, info: ModelInfo) -> AsyncGenerator[ModelEvent, None]:
         client = await self._connected()
         body = build(request, model, info, self._endpoint.provider)
         options: Json = {}
-        if request.cache_ttl == "1h":
-            options["extra_headers"] = {"anthropic-beta": "extended-cache-ttl-2025-04-11"}
-        if "temperature" in body:
-            # Only older models take it; the SDK's signature no longer has it.
-            options["extra_body"] = {"temperature": body.pop("temperature")}
+        features = (*((_HOUR_BETA,) if request.cache_ttl == "1h" else ()), *anthropic_context.betas(request))
+        if features:
+            options["extra_headers"] = {"anthropic-beta": ",".join(features)}
+        # The temperature only older models take, and what is in beta: the SDK's signature has neither.
+        beside = {name: body.pop(name) for name in ("temperature", "context_management") if name in body}
+        if beside:
+            options["extra_body"] = beside
         reader = _Reader(self._endpoint, model)
         started = False
         try:
@@ -196,6 +222,9 @@ def build(request: ModelRequest, model: str, info: ModelInfo, provider: str) -> 
     limit = request.max_output_tokens or min(info.max_output or _DEFAULT_MAX_TOKENS, _DEFAULT_MAX_TOKENS)
     body: Json = {"model": model, "max_tokens": limit}
     _add_thinking(body, request, model)
+    management = anthropic_context.edits(request, thinks="thinking" in body)
+    if management is not None:
+        body["context_management"] = management
     system: list[Json] = [{"type": "text", "text": whole_characters(part)} for part in request.system if part.strip()]
     budget = _MAX_MARKERS
     if request.tools:
@@ -284,6 +313,9 @@ class _Reader:
         self._usage = Usage(model=model, provider=endpoint.provider)
         self._stop = ""
         self._seen_usage = False
+        self._summarised = False
+        self._iterations: Any = None
+        self._edits: Any = None
         self.stopped = False
 
     def read(self, item: Any) -> list[ModelEvent]:
@@ -299,13 +331,16 @@ class _Reader:
                 return self._end(item.index)
             case "message_delta":
                 self._stop = getattr(item.delta, "stop_reason", None) or self._stop
+                self._edits = getattr(item, "context_management", None)
                 self._count(getattr(item, "usage", None))
             case "message_stop":
                 return self._finish()
         return []
 
     def _begin(self, index: int, block: Any) -> list[ModelEvent]:
-        if block.type in ("thinking", "redacted_thinking"):
+        if block.type == anthropic_context.SUMMARY_BLOCK:
+            self._summarised = True
+        if block.type in ("thinking", "redacted_thinking", anthropic_context.SUMMARY_BLOCK):
             self._thinking[index] = block.model_dump(exclude_none=True)
             return [ReasoningDelta(block.thinking)] if getattr(block, "thinking", "") else []
         if block.type == "tool_use":
@@ -323,6 +358,10 @@ class _Reader:
                 block = self._thinking.setdefault(index, {"type": "thinking", "thinking": ""})
                 block["thinking"] = block.get("thinking", "") + delta.thinking
                 return [ReasoningDelta(delta.thinking)] if delta.thinking else []
+            case "compaction_delta":
+                told = {name: getattr(delta, name, None) for name in ("content", "encrypted_content")}
+                block = self._thinking.setdefault(index, {"type": anthropic_context.SUMMARY_BLOCK})
+                block.update({name: value for name, value in told.items() if value is not None})
             case "signature_delta":
                 block = self._thinking.setdefault(index, {"type": "thinking", "thinking": ""})
                 block["signature"] = block.get("signature", "") + delta.signature
@@ -337,7 +376,7 @@ class _Reader:
 
     def _reasoning(self, block: Json) -> ReasoningDone:
         # Without its signature a thinking block is refused when it is sent back.
-        whole = block if block.get("signature") or block["type"] == "redacted_thinking" else None
+        whole = block if block.get("signature") or block["type"] != "thinking" else None
         return ReasoningDone(ReasoningPart(block.get("thinking", ""), self._endpoint.provider, whole))
 
     def _count(self, usage: Any) -> None:
@@ -350,6 +389,7 @@ class _Reader:
             return before if value is None else int(value)
 
         details = getattr(usage, "output_tokens_details", None)
+        self._iterations = getattr(usage, "iterations", None) or self._iterations
         self._usage = replace(
             self._usage,
             input_tokens=read("input_tokens", self._usage.input_tokens),
@@ -361,11 +401,22 @@ class _Reader:
 
     def partial_usage(self) -> list[ModelEvent]:
         """What a broken stream cost so far."""
-        return [UsageReport(self._usage)] if self._seen_usage else []
+        return [UsageReport(self._spent())] if self._seen_usage else []
+
+    def _spent(self) -> Usage:
+        """What the answer cost, with the summaries that its own counts leave out."""
+        read, written = anthropic_context.summary_cost(self._iterations)
+        return replace(self._usage, output_tokens=self._usage.output_tokens + written, aside_tokens=read)
 
     def _finish(self) -> list[ModelEvent]:
         self.stopped = True
-        return [*self._calls.finish_all(), UsageReport(self._usage), Stopped(_STOPS.get(self._stop, "end"), self._stop)]
+        cleared = anthropic_context.applied(self._edits, summarised=self._summarised)
+        return [
+            *self._calls.finish_all(),
+            *cleared,
+            UsageReport(self._spent()),
+            Stopped(_STOPS.get(self._stop, "end"), self._stop),
+        ]
 
     def whole(self, body: bytes) -> list[ModelEvent]:
         """Our events for an answer that a gateway sent in one piece."""
@@ -386,4 +437,5 @@ class _Reader:
                 events += self._begin(index, block)
             events += self._end(index)
         self._stop = message.stop_reason or ""
+        self._edits = getattr(message, "context_management", None)
         return [*events, *self._finish()]
