@@ -32,12 +32,13 @@ class ContextStore:
     Raises :class:`ContextError` for what the user can mend, :class:`OSError` for the disk.
     """
 
-    def __init__(self, folder: Path, walk: Walk, clock: Clock) -> None:
+    def __init__(self, folder: Path, index: Path, walk: Walk, clock: Clock) -> None:
+        """``folder`` holds the contexts, ``index`` is the file by which their text is searched."""
         self._folder = folder
         self._walk = walk
         self._clock = clock
         self._stores: dict[str, JsonStore[Context | None]] = {}
-        self.searching = ContextSearch(folder / "index.sqlite3")
+        self.searching = ContextSearch(index)
 
     def create(
         self, name: str, paths: Sequence[Path], *, mode: str = "full", watch: bool = False, description: str = ""

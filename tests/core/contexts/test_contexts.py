@@ -25,7 +25,7 @@ def walk(folder: Path) -> list[Path]:
 
 @pytest.fixture
 def make_store(tmp_path: Path) -> Callable[[], ContextStore]:
-    return lambda: ContextStore(tmp_path / "home", walk, lambda: NOW)
+    return lambda: ContextStore(tmp_path / "home", tmp_path / "home" / "index.sqlite3", walk, lambda: NOW)
 
 
 @pytest.fixture
