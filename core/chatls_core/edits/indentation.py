@@ -159,7 +159,10 @@ def carry_block(
         return _carry_from_middle(shift.add, new, block)
     if shift == IDENTITY:
         return list(new)
-    like_search, like_file = _alike(_shared(new, block, block)), _alike(_shared(new, block, in_file))
+    shared, there = _shared(new, block, block), _shared(new, block, in_file)
+    like_search, like_file = _alike(shared), _alike(there)
+    if like_file <= like_search < sum(_as_deep(*pair) for pair in there):
+        return None  # as deep as in the file, and in other characters
     if like_search == like_file:
         like_search, like_file = _alike(_first(new, block)), _alike(_first(new, in_file))
     if like_file > like_search:
@@ -191,6 +194,10 @@ def _first(new: Sequence[str], like: Sequence[str | None]) -> list[tuple[str, st
 def _alike(pairs: Sequence[tuple[str, str]]) -> int:
     """How many pairs are indented alike."""
     return sum(indent_of(one) == indent_of(other) for one, other in pairs)
+
+
+def _as_deep(one: str, other: str) -> bool:
+    return len(indent_of(one).expandtabs(4)) == len(indent_of(other).expandtabs(4))
 
 
 def _carry_from_middle(lacking: str, new: Sequence[str], block: Sequence[str]) -> list[str] | None:

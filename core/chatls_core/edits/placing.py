@@ -51,7 +51,9 @@ def apply_diff(
             spot = add_at(hunk, index)
             edits.append((spot, spot, tuple(draft.plain(path, line) for op, line in hunk.readings[0] if op == "+")))
             draft.report(path, spot + 1, Rung.EXACT)
-    for placement in _assign(draft, path, lines, searched):
+    placed = _assign(draft, path, lines, searched)
+    _refuse_contradiction(path, index, searched, placed)
+    for placement in placed:
         if placement.doubt:
             raise _doubtful(path, placement)
         draft.curled(path, placement.plain)
@@ -166,6 +168,19 @@ def _assign(
     kept = choices if total == 1 else _feasible(choices, ways)
     at = max(range(len(hunks)), key=lambda i: len(kept[i]))
     raise _ambiguous_hunk(path, hunks[at], [place.match.start for place in kept[at]])
+
+
+def _refuse_contradiction(
+    path: str, index: FileIndex, searched: Sequence[tuple[DiffHunk, list[Placement]]], placed: Sequence[Placement]
+) -> None:
+    """Refuse a hunk that stands in one place as it is, and in the very line that it claims apart from small things."""
+    starts = {placement.match.start for placement in placed}
+    for hunk, places in searched:
+        if hunk.line is None or hunk.line in starts or len(places) > 1:
+            continue
+        for block in ([line for op, line in reading if op != "+"] for reading in hunk.readings):
+            if any(index.place_at(block, rung, hunk.line) for rung in DIFF_LADDER if rung > places[0].match.rung):
+                raise _ambiguous_hunk(path, hunk, sorted((places[0].match.start, hunk.line)))
 
 
 def _without_overlaps(choices: Sequence[list[Placement]]) -> list[list[Placement]]:

@@ -53,9 +53,11 @@ def fit(
         plain = plain_where_the_file_is(block, filter(None, in_file))
         draft.curled(path, plain)
         fitted = [line.translate(plain) for line in fitted]
+    moved = set(range(len(new)))
     for tag, i1, i2, j1, _ in opcodes(block, new):
         if tag != "equal":
             continue
+        moved -= set(range(j1, j1 + i2 - i1))
         for offset in range(i2 - i1):
             number = match.pairs[i1 + offset]
             if match.rung is Rung.INDENTATION:
@@ -67,6 +69,13 @@ def fit(
                     return None
             elif number is not None and not _is_tidied(lines.contents, number, fitted[j1 + offset]):
                 fitted[j1 + offset] = lines.contents[number]
+    if match.rung >= Rung.TYPOGRAPHY:
+        theirs = {text.strip() for text in in_file if text}
+        own = {line.strip(): text.strip() for line, text in zip(block, in_file, strict=True) if text and line.strip()}
+        for j in moved:
+            # A copied line that was moved, or indented anew.
+            if (text := own.get(new[j].strip())) is not None and new[j].strip() not in theirs:
+                fitted[j] = indent_of(fitted[j]) + text
     return fitted
 
 

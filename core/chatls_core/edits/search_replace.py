@@ -118,6 +118,7 @@ def _find(
                 found = [at] if at is not None else found
             match = _choose(path, block, found, hint)
             if match is not None:
+                _refuse_contradiction(path, index, block, wanted, match, hint)
                 return match, wanted, put
     numbered = unnumbered(search)
     if numbered is not None:
@@ -127,6 +128,26 @@ def _find(
         if match is not None and match.start == first - 1 and put_bare is not None:
             return match, bare, put_bare
     raise not_found(path, f"SEARCH of block {block.number} ({quote(_first(search), 80)})", lines.contents, search, new)
+
+
+def _refuse_contradiction(
+    path: str, index: FileIndex, block: Block, wanted: Sequence[str], match: Match, hint: int | None
+) -> None:
+    """Refuse a block that stands in one place as it is, and in the very line of its hint apart from small things."""
+    if hint is None or match.start == hint:
+        return
+    if any(index.place_at(wanted, rung, hint) for rung in ladder_for(path) if rung > match.rung):
+        raise _ambiguous_block(path, block, sorted((match.start, hint)))
+
+
+def _ambiguous_block(path: str, block: Block, starts: Sequence[int], *, capped: bool = False) -> EditError:
+    return ambiguous(
+        path,
+        f"SEARCH of block {block.number} ({quote(_first(block.search), 80)})",
+        [start + 1 for start in starts],
+        "Add the lines around the one you mean, or give its line as ':start_line:N' below the SEARCH marker.",
+        capped=capped,
+    )
 
 
 def _first(search: Sequence[str]) -> str:
@@ -144,10 +165,4 @@ def _choose(path: str, block: Block, found: Sequence[Match], hint: int | None) -
         near, next_near = (abs(match.start - hint) for match in by_distance[:2])
         if near <= _NEAR and next_near >= near + _APART:
             return by_distance[0]
-    raise ambiguous(
-        path,
-        f"SEARCH of block {block.number} ({quote(_first(block.search), 80)})",
-        [match.start + 1 for match in found],
-        "Add the lines around the one you mean, or give its line as ':start_line:N' below the SEARCH marker.",
-        capped=len(found) > MAX_PLACES,
-    )
+    raise _ambiguous_block(path, block, [match.start for match in found], capped=len(found) > MAX_PLACES)

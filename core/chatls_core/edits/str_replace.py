@@ -263,7 +263,9 @@ def _put_lines(draft: Draft, path: str, lines: Lines, wanted: _Wanted, found: Se
     put = "\n".join(fitted)
     if wanted.closed:
         span = (len(before), len(before) + len(block))
-        refuse_joining(path, before + block + after, span, "\n".join(wanted.block) + "\n", put)
+        search = "\n".join(wanted.block) + "\n"
+        refuse_doubling(path, before + block + after, span, search, put)
+        refuse_joining(path, before + block + after, span, search, put)
     if wanted.closed and not lines.endings[match.stop - 1]:
         # The search asks for the line ending that the file's last line lacks, and would put it back.
         put = put.removesuffix("\n")

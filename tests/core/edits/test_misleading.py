@@ -209,3 +209,28 @@ def test_line_numbers_are_left_out_of_the_new_text_too(format: str) -> None:
 def test_an_empty_line_at_the_top_of_a_hunk_picks_no_place_among_others() -> None:
     edit = update("@@\n \n-x\n+X\n")
     refusal("apply_patch", "x\na\nx\n", edit, EditErrorKind.AMBIGUOUS)
+
+
+def test_a_mistyped_line_that_is_moved_is_taken_from_the_file() -> None:
+    text = "one(a)\ntwo(b)\nthree(c)\ninternal(d)\n"
+    edit = block("one(a)\ntwo(b)\nthree(c)\nintrnal(d)\n", "intrnal(d)\none(a)\ntwo(b)\nthree(c)\n")
+    assert after("search_replace", text, edit) == "internal(d)\none(a)\ntwo(b)\nthree(c)\n"
+
+
+def test_a_line_number_that_fits_another_place_but_for_indentation_is_a_contradiction() -> None:
+    text = "x = 1\nif a:\n    x = 1\n"
+    message = refusal("udiff", text, "--- f.txt\n+++ f.txt\n@@ -3 +3 @@\n-x = 1\n+x = 2\n", EditErrorKind.AMBIGUOUS)
+    assert "at lines 1, 3" in message
+    hinted = block("x = 1\n", "x = 2\n", hint=":start_line:3\n-------\n")
+    assert "at lines 1, 3" in refusal("search_replace", text, hinted, EditErrorKind.AMBIGUOUS)
+
+
+def test_a_line_below_that_the_new_text_has_already_is_not_doubled() -> None:
+    edit = replace("a\n\tb\n", "A\n\tb\nlast")
+    refusal("str_replace", "a  \n\tb\nlast\n", edit, EditErrorKind.NOT_FOUND)
+
+
+def test_new_text_as_deep_as_the_file_in_other_characters_is_in_doubt() -> None:
+    text = "f(\n\t\tif a:\n\t\t\tb()\n\t\tc()\n)\n"
+    edit = block("    if a:\n        b()\n    c()\n", "        if a:\n            b()\n        d()\n    c()\n")
+    refusal("search_replace", text, edit, EditErrorKind.NOT_FOUND)
