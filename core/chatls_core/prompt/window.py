@@ -33,17 +33,18 @@ def history_start(
     emit: Callable[[TurnEvent], None],
     overflows: int,
     ratio: float = DEFAULT_RATIO,
+    unread: int = 0,
 ) -> int:
     """Index of the first message to send.
 
     ``overflows`` counts refusals of the model for size; each halves the budget. ``ratio`` is characters
-    per token.
+    per token; ``unread`` tokens are sent but left out by the service itself.
     """
     stored = conversation.state.get(START_KEY, 0)
     start = stored if isinstance(stored, int) and 0 <= stored < len(conversation.messages) else 0
     share = (SMALL_SHARE if is_small(model) else FULL_SHARE) / 2**overflows
     budget = int(model.info.window * share)
-    used = estimate_tokens(conversation.system, conversation.messages[start:], tools, ratio)
+    used = estimate_tokens(conversation.system, conversation.messages[start:], tools, ratio) - unread
     if used <= budget:
         return start
     fixed = used - sum(m.chars for m in conversation.messages[start:]) / ratio

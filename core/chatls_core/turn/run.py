@@ -303,7 +303,9 @@ class TurnRun:
         offered = self._tools.definitions() if model.info.tools else ()
         ratio = self._services.curation.ratio.ratio(model.provider, model.model)
         before = self._conversation.state.get(START_KEY)
-        start = history_start(self._conversation, model, offered, self._turn.emit, overflows, ratio)
+        engine = service_edits.engine(self._services.settings, self._turn.request.mode)
+        unread = service_edits.unread_tokens(self._conversation) if engine != "builtin" else 0
+        start = history_start(self._conversation, model, offered, self._turn.emit, overflows, ratio, unread)
         if self._conversation.state.get(START_KEY) != before:
             self._conversation.state[cache_telemetry.REBUILT_KEY] = "window"
         messages = tuple(self._conversation.messages[start:])
@@ -317,7 +319,7 @@ class TurnRun:
                 self._conversation, model, self._services.settings, self._turn.request.mode
             ),
             effort=personas.effort_of(self._conversation) or self._services.settings.effort,
-            context_engine=service_edits.engine(self._services.settings, self._turn.request.mode),
+            context_engine=engine,
         )
 
     async def _check_budget(self) -> None:

@@ -58,11 +58,11 @@ async def test_a_summary_of_the_service_names_the_call_that_returns_what_it_stan
 async def test_what_the_service_did_not_read_is_shown_and_does_not_fill_our_window(desk: Desk) -> None:
     edited(desk)
     (desk.host.root / "big.txt").write_text("a line of a long log\n" * 4000)
-    settings = {"contextWindow": 60_000, "agent": {"toolResultMaxChars": 100_000}}
+    settings = {"contextWindow": 36_000, "agent": {"toolResultMaxChars": 100_000}}
     desk.agent = desk.make_agent(prompt={"contextEngine": "provider"}, **settings)
-    desk.models.script(read("big.txt"), read("a.txt", cleared=1, usage=Tokens(9000, 5)), Reply(text="Done."))
+    desk.models.script(read("big.txt"), read("a.txt", cleared=1, usage=Tokens(4000, 5)), Reply(text="Done."))
     await desk.ask("Look at the log.", mode="coder")
-    desk.models.script(read("big.txt", cleared=1, usage=Tokens(9000, 5)), Reply(text="Done.", usage=Tokens(9000, 5)))
+    desk.models.script(read("big.txt", cleared=1, usage=Tokens(4000, 5)), Reply(text="Done.", usage=Tokens(4000, 5)))
     _, events = await desk.ask("And again.", mode="coder")
     assert not [e for e in events if isinstance(e, Notice) and "outgrew" in e.text]
     live = await desk.agent.session("s")
