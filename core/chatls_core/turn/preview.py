@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from chatls_core.llm.messages import ModelRequest, TextPart, ToolCallPart, ToolDefinition, ToolResultPart
@@ -69,36 +71,36 @@ async def preview(
     """
     copy = LiveSession(copy_of(session.conversation), session.files)
     built = await TurnRun(services, copy, turn, tools, preferred).request()
-    stored = copy.conversation.state.get("sections")
-    names = [str(name) for name in stored] if isinstance(stored, list) else []
-    recoveries = copy.conversation.state.get("recoveries")
-    ways = recoveries if isinstance(recoveries, dict) else {}
-    model = built.model
+    model, state = built.model, copy.conversation.state
     ratio = services.curation.ratio.ratio(model.provider, model.model)
-    sections = []
-    if built.request.tools:
-        text = "\n\n".join(map(_definition, built.request.tools))
-        sections.append(ShownSection("tools", text, estimate(text, ratio), True))
-    for i, text in enumerate(built.request.system):
-        name = names[i] if i < len(names) else f"part {i + 1}"
-        sections.append(ShownSection(name, text, estimate(text, ratio), True, str(ways.get(name, ""))))
-    marks = set(breakpoints(built.request.messages))
-    messages = tuple(
-        ShownMessage(m.role, m.kind, _words(m.parts), estimate(m.chars, ratio), i in marks)
-        for i, m in enumerate(built.request.messages)
-    )
+    sections, messages = await asyncio.to_thread(_rendered, built.request, state, ratio)
     total = sum(s.tokens for s in sections) + sum(m.tokens for m in messages)
     counted = await services.counts.count(model, _with_words(built.request)) if count else TokenCount(None)
     return PromptPreview(
-        model.provider,
-        model.model,
-        model.info.window,
-        tuple(sections),
-        messages,
-        total,
-        counted.tokens,
-        counted.reason,
+        model.provider, model.model, model.info.window, sections, messages, total, counted.tokens, counted.reason
     )
+
+
+def _rendered(
+    request: ModelRequest, state: Mapping[str, object], ratio: float
+) -> tuple[tuple[ShownSection, ...], tuple[ShownMessage, ...]]:
+    """Sections and messages as they are shown; ``state`` is the conversation's. Reads the whole history."""
+    stored, recoveries = state.get("sections"), state.get("recoveries")
+    names = [str(name) for name in stored] if isinstance(stored, list) else []
+    ways = recoveries if isinstance(recoveries, dict) else {}
+    sections = []
+    if request.tools:
+        text = "\n\n".join(map(_definition, request.tools))
+        sections.append(ShownSection("tools", text, estimate(text, ratio), True))
+    for i, text in enumerate(request.system):
+        name = names[i] if i < len(names) else f"part {i + 1}"
+        sections.append(ShownSection(name, text, estimate(text, ratio), True, str(ways.get(name, ""))))
+    marks = set(breakpoints(request.messages))
+    messages = tuple(
+        ShownMessage(m.role, m.kind, _words(m.parts), estimate(m.chars, ratio), i in marks)
+        for i, m in enumerate(request.messages)
+    )
+    return tuple(sections), messages
 
 
 def _with_words(request: ModelRequest) -> ModelRequest:

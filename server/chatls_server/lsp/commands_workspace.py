@@ -22,6 +22,7 @@ from chatls_server.lsp.results import model_facts, to_json
 from chatls_server.lsp.watching import announce
 
 if TYPE_CHECKING:
+    from chatls_core.turn.preview import PromptPreview
     from chatls_server.lsp.server import ChatServer
 
 
@@ -61,6 +62,11 @@ async def prompt_show(server: ChatServer, a: args.PromptShowArgs) -> CommandResu
         total += f"; {preview.counted:,} as {preview.provider} counts them"
     elif preview.not_counted:
         total += f" (estimated: {preview.not_counted})"
+    return await asyncio.to_thread(_shown_prompt, preview, total)
+
+
+def _shown_prompt(preview: PromptPreview, total: str) -> CommandResult:
+    """The whole prompt as text and as JSON."""
     parts = [total]
     parts += [f"### {s.name} ({s.tokens} tokens{', cached' if s.cached else ''})\n\n{s.text}" for s in preview.sections]
     parts += [f"### {m.role}\n\n{m.text}" for m in preview.messages]

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from datetime import date
 from enum import Enum
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +18,18 @@ if TYPE_CHECKING:
     from chatls_core.llm.model import ModelInfo
 
 
+_PLAIN = frozenset({str, int, float, bool, type(None)})
+
+
 def to_json(value: object) -> Any:
     """JSON for dataclasses, mappings, sequences, dates, paths and plain values. Keys of mappings stay as they are."""
+    if type(value) in _PLAIN:
+        return value
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {
-            to_camel(f.name.rstrip("_")): to_json(item)
-            for f in dataclasses.fields(value)
-            if (item := getattr(value, f.name)) is not None and not (f.name == "undo_token" and item == "")
+            key: to_json(item)
+            for name, key in _keys(type(value))
+            if (item := getattr(value, name)) is not None and not (name == "undo_token" and item == "")
         }
     if isinstance(value, Mapping):
         return {str(k): to_json(v) for k, v in value.items()}
@@ -36,6 +42,12 @@ def to_json(value: object) -> Any:
     if isinstance(value, Path):
         return str(value)
     return value
+
+
+@cache
+def _keys(kind: type[Any]) -> tuple[tuple[str, str], ...]:
+    """The fields of a dataclass, each with its name in JSON: found out once, since a list may hold thousands."""
+    return tuple((f.name, to_camel(f.name.rstrip("_"))) for f in dataclasses.fields(kind))
 
 
 def result(view: Any, data: object = None) -> CommandResult:
