@@ -11,6 +11,7 @@ from chatls_core.edits.errors import EditError, EditErrorKind
 
 _WORD = re.compile(r"\w+")
 _MAX_LINES = 20_000
+_MAX_COMPARED = 1_000_000
 _MAX_LINE = 400
 _SHOWN = 12
 _NAMED = 8
@@ -59,7 +60,8 @@ def not_found(
         parts += _causes(contents, wanted, new)
         near = nearest_window(contents, wanted)
         if near is None:
-            parts.append("Nothing in the file comes near it. Read the file again and copy the text from what it shows.")
+            where = "the file" if len(contents) <= _MAX_LINES else f"its first {_MAX_LINES:,} lines"
+            parts.append(f"Nothing in {where} comes near it. Read the file again and copy the text from what it shows.")
         else:
             start = max(0, near - 1)
             parts.append(
@@ -94,7 +96,7 @@ def nearest_window(contents: Sequence[str], wanted: Sequence[str]) -> int | None
         return None
     places: dict[str, list[int]] = {}
     keys = {line.strip() for line in wanted}
-    for number, content in enumerate(contents[:_MAX_LINES]):
+    for number, content in enumerate(contents[:_MAX_COMPARED]):
         key = content.strip()
         if key in keys:
             places.setdefault(key, []).append(number)

@@ -11,16 +11,20 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from chatls_core.edits.indentation import IDENTITY, Shift, find_shift
 from chatls_core.edits.lines import Lines
+from chatls_core.edits.neighbourhood import GAP, REACH, lines_that_matter
 from chatls_core.edits.plan import Rung
 from chatls_core.edits.similarity import similar_places
 from chatls_core.edits.typography import fold_line
 
 MAX_PLACES = 64
 """More places than this are not told apart; the search says that it is ambiguous."""
+
+_HUGE = 20_000
+"""From this many lines on, searches look only around the lines that matter."""
 
 _MAX_DISTINCT = 0x10FFFF
 _MAX_COMPARISONS = 20_000
@@ -60,13 +64,18 @@ class _Folded:
 
 
 class FileIndex:
-    """A file's lines, folded for each rung on first use. One index serves every search in the same text."""
+    """A file's lines, folded for each rung on first use. One index serves every search in the same text.
 
-    def __init__(self, lines: Lines) -> None:
+    In a huge file (unless ``whole``) only the lines around those that matter to a search are folded.
+    """
+
+    def __init__(self, lines: Lines, *, whole: bool = False) -> None:
         self.lines = lines
         self._folds: dict[tuple[Callable[[str], str], bool], _Folded] = {}
         self._found: dict[tuple[tuple[str, ...], Rung], list[Match]] = {}
         self._hopeless: dict[tuple[str, ...], bool] = {}
+        self._text = "\n".join(lines.contents) if len(lines) > _HUGE and not whole else None
+        self._parts: dict[tuple[str, ...], _Part | None] = {}
 
     def _folded(self, rung: Rung) -> _Folded:
         fold, dense = _KEYS[rung], rung is Rung.BLANK_LINES
@@ -114,6 +123,11 @@ class FileIndex:
         return found
 
     def _search(self, block: tuple[str, ...], rung: Rung) -> list[Match]:
+        if self._text is not None and any(line.strip() for line in block):
+            if rung is Rung.EXACT:
+                return self._exact(self._text, "\n".join(block), len(block))
+            if (part := self._part(self._text, block)) is not None:
+                return part.search(block, rung)
         if rung is Rung.SIMILAR:
             return self._similar(block)
         if rung is not Rung.EXACT and self._is_hopeless(block):
@@ -142,6 +156,25 @@ class FileIndex:
             return [match for match in found if match.shift == IDENTITY] or found
         return found
 
+    def _exact(self, text: str, wanted: str, size: int) -> list[Match]:
+        found: list[Match] = []
+        number = counted = 0
+        at = text.find(wanted)
+        while at >= 0 and len(found) <= MAX_PLACES:
+            stop = at + len(wanted)
+            if (not at or text[at - 1] == "\n") and (stop == len(text) or text[stop] == "\n"):
+                number += text.count("\n", counted, at)
+                counted = at
+                found.append(Match(number, number + size, Rung.EXACT, IDENTITY, range(number, number + size)))
+            at = text.find(wanted, at + 1)
+        return found
+
+    def _part(self, text: str, block: tuple[str, ...]) -> _Part | None:
+        if block not in self._parts:
+            numbers = lines_that_matter(text, block)
+            self._parts[block] = None if numbers is None else _Part.of(self.lines, numbers)
+        return self._parts[block]
+
     def places_within(self, block: Sequence[str], rung: Rung, start: int, stop: int) -> list[Match]:
         """The places of ``block`` by ``rung`` that lie in the lines ``start``..``stop``, at most ``MAX_PLACES + 1``."""
         if rung is Rung.SIMILAR:
@@ -162,6 +195,10 @@ class FileIndex:
         """The place of ``block`` by ``rung`` whose first line that is not empty is ``line``'s, if it stands there."""
         if rung is Rung.SIMILAR or not 0 <= line < len(self.lines):
             return None
+        if self._text is not None:
+            reach = 2 * len(block) + REACH
+            part = _Part.of(self.lines, range(max(0, line - reach), line + reach))
+            return next((match for match in part.search(block, rung) if match.start == line), None)
         folded = self._folded(rung)
         wanted, own = self._spell(block, rung)
         spot = line if folded.kept is None else bisect_left(folded.kept, line)
@@ -235,6 +272,38 @@ class FileIndex:
     def same(self, line: str, number: int) -> bool:
         """Whether ``line`` is the file's line ``number`` apart from spacing and typography."""
         return fold_line(line) == fold_line(self.lines.contents[number])
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A few lines of a huge file, searched as a file of their own. ``numbers`` are the file's, ``-1`` for a gap."""
+
+    index: FileIndex
+    numbers: Sequence[int]
+
+    @classmethod
+    def of(cls, lines: Lines, numbers: Sequence[int]) -> _Part:
+        kept: list[int] = []
+        for number in numbers:
+            if number < len(lines):
+                if kept and kept[-1] != number - 1:
+                    kept.append(-1)
+                kept.append(number)
+        contents = [GAP if number < 0 else lines.contents[number] for number in kept]
+        endings = ["\n" if number < 0 else lines.endings[number] for number in kept]
+        return cls(FileIndex(Lines(contents, endings, lines.newline), whole=True), kept)
+
+    def search(self, block: Sequence[str], rung: Rung) -> list[Match]:
+        """The places of ``block`` by ``rung``, in the file's own numbers."""
+        return [
+            replace(
+                match,
+                start=self.numbers[match.start],
+                stop=self.numbers[match.stop - 1] + 1,
+                pairs=[None if pair is None else self.numbers[pair] for pair in match.pairs],
+            )
+            for match in self.index.places(block, rung)
+        ]
 
 
 LADDER: tuple[Rung, ...] = (

@@ -20,12 +20,18 @@ _PUNCTUATION = str.maketrans(
         ),
     }
 )
-_SPACELESS = str.maketrans(dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad", None))
+_INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff\u00ad"
+_SPACELESS = str.maketrans(dict.fromkeys(_INVISIBLE, None))
 
 
 def fold_punctuation(text: str) -> str:
     """``text`` with typographic quotes, dashes and spaces as their ASCII ones; offsets stay the same."""
     return text if text.isascii() else text.translate(_PUNCTUATION)
+
+
+def has_invisible(text: str) -> bool:
+    """Whether ``text`` has characters that :func:`fold_line` leaves out."""
+    return any(character in text for character in _INVISIBLE)
 
 
 def fold_line(line: str) -> str:

@@ -215,6 +215,8 @@ def test_a_mistyped_line_that_is_moved_is_taken_from_the_file() -> None:
     text = "one(a)\ntwo(b)\nthree(c)\ninternal(d)\n"
     edit = block("one(a)\ntwo(b)\nthree(c)\nintrnal(d)\n", "intrnal(d)\none(a)\ntwo(b)\nthree(c)\n")
     assert after("search_replace", text, edit) == "internal(d)\none(a)\ntwo(b)\nthree(c)\n"
+    bracketed = block("{\none(a)\n}\ntwo(b)\n", "{\none(a)\n{\n}\n}\ntwo(c)\n")
+    assert (after("search_replace", "{\none(a)\n},\ntwo(b)\n", bracketed) or "").count(",") == 1
 
 
 def test_a_line_number_that_fits_another_place_but_for_indentation_is_a_contradiction() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chatls_core.edits import FORMATS, EditError, hunks, named_paths, preview, rebase
+from chatls_core.edits import FORMATS, EditError, EditErrorKind, hunks, named_paths, preview, rebase
 
 from .helpers import block, replace, update
 
@@ -119,6 +119,46 @@ CASES: dict[str, Callable[[int], Callable[[], object]]] = {
 def test_the_work_grows_with_the_input_and_no_faster(case: str) -> None:
     small, large = calls(CASES[case](400)), calls(CASES[case](3200))
     assert large <= 8 * 1.6 * small + 2000, f"{small} calls at 400 lines, {large} at 3,200"
+
+
+@pytest.mark.parametrize("format", ["str_replace", "search_replace", "apply_patch", "udiff"])
+def test_refusing_a_text_that_a_huge_file_lacks_is_no_work_for_each_line(format: str) -> None:
+    near = "line 500 = call(6)\nline 501 = cal(x)\n"
+    hunk = "".join(f"-{line}\n" for line in near.splitlines()) + "+new\n"
+    edit = {
+        "str_replace": replace(near, "new\n"),
+        "search_replace": block(near, "new\n"),
+        "apply_patch": update(f"@@\n{hunk}"),
+        "udiff": f"--- f.txt\n+++ f.txt\n@@ -500,2 +500,1 @@\n{hunk}",
+    }[format]
+    text = distinct(60_000)
+    # Looking for the nearest text takes two or three calls a line, folding all lines for every rung took seven.
+    assert calls(lambda: preview(format, {"f.txt": text}, edit)) < 180_000
+
+
+FILLER = "".join(f"filler number {i}\n" for i in range(20_001))
+some_line = st.sampled_from(
+    ["", "alpha(1)", "  alpha(1)", "beta = gamma", "beta = gama", "}", "delta('x')", "delta(\u2018x\u2019)"]
+)
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(some_line, min_size=1, max_size=8), st.lists(some_line, min_size=1, max_size=5), st.booleans())
+def test_a_huge_file_is_edited_like_a_small_one(rows: list[str], search: list[str], diff: bool) -> None:
+    small = "".join(f"{row}\n" for row in ["top", *rows, "bottom"])
+    if diff:
+        format, edit = "apply_patch", update("@@\n" + "".join(f"-{line}\n" for line in search) + "+new\n")
+    else:
+        format, edit = "search_replace", block("".join(f"{line}\n" for line in search), "new\n")
+
+    def outcome(text: str) -> str:
+        try:
+            return preview(format, {"f.txt": text}, edit).after["f.txt"] or ""
+        except EditError as error:
+            return error.kind
+
+    lone, among = outcome(small), outcome(FILLER + small)
+    assert among == (lone if lone in tuple(EditErrorKind) else FILLER + lone)
 
 
 def test_a_deeply_nested_edit_is_refused() -> None:
