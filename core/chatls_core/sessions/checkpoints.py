@@ -36,8 +36,8 @@ LABEL_LENGTH = 60
 CHOICES = frozenset({"provider", "model", "effort", "persona"})
 """Keys of ``Conversation.state`` a person chose; going back in the conversation does not take them back."""
 
-SPENT = frozenset({"usage", "cache"})
-"""Keys for what the conversation did outside: money spent, what a provider's cache holds. No way back undoes that."""
+SPENT = frozenset({"cache"})
+"""Keys for what the conversation did outside: what a provider's cache holds. No way back undoes that."""
 
 _STAYS = CHOICES | SPENT
 

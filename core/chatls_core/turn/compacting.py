@@ -15,7 +15,6 @@ from chatls_core.prompt.skills_midrun import let_go
 from chatls_core.prompt.window import is_small
 from chatls_core.sessions.conversation import Conversation
 from chatls_core.tools.base import Mode, ToolSet
-from chatls_core.turn.ledger import record
 from chatls_core.turn.services import Services
 from chatls_core.turn.spending import SUMMARY
 
@@ -115,7 +114,6 @@ def compactor(services: Services, conversation: Conversation, is_free: Callable[
     """A compactor whose summaries count towards the conversation's cost."""
 
     def spent(usage: Usage) -> None:
-        record(conversation, usage)
         services.spending.add(usage, SUMMARY, conversation.id)
 
     return Compactor(

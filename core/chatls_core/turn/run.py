@@ -46,7 +46,6 @@ from chatls_core.turn.calls import CallRunner
 from chatls_core.turn.compacting import fit
 from chatls_core.turn.exchange import ChatResult
 from chatls_core.turn.execute_blocks import execute_calls
-from chatls_core.turn.ledger import record
 from chatls_core.turn.live import LiveSession, Turn
 from chatls_core.turn.preparation import Preparation
 from chatls_core.turn.saving import copy_of, save_or_tell
@@ -361,7 +360,6 @@ class TurnRun:
                 case _:
                     pass  # the start and growth of a call's arguments are not shown
         self._usage = self._usage + usage
-        record(self._conversation, usage)
         services = self._services
         services.spending.add(usage, TURN, self._conversation.id)
         self._learn_ratio(request, usage, model)

@@ -35,6 +35,11 @@ class Row(BaseModel):
     cost_usd: float = Field(0.0, ge=0, allow_inf_nan=False)
     unpriced: int = Field(0, ge=0)
 
+    @property
+    def prompt_tokens(self) -> int:
+        """Everything the models read: fresh, cached and newly cached input."""
+        return self.input_tokens + self.cache_read_tokens + self.cache_write_tokens
+
     def __add__(self, other: Row) -> Row:
         return Row(**{name: getattr(self, name) + getattr(other, name) for name in Row.model_fields})
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from dataclasses import dataclass
 
@@ -16,8 +17,8 @@ from chatls_core.prompt.service_edits import unread_tokens
 from chatls_core.sessions.conversation import Conversation
 from chatls_core.text.tokens import DEFAULT_RATIO, estimate
 from chatls_core.turn.compacting import SHARES
-from chatls_core.turn.ledger import spent
 from chatls_core.turn.services import Services
+from chatls_core.turn.spending import SUMMARY, TURN
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +140,9 @@ def context_warnings(context: Context) -> tuple[str, ...]:
     return tuple(warnings)
 
 
-def standing(services: Services, conversation: Conversation, model: Model) -> Standing:
+async def standing(services: Services, conversation: Conversation, model: Model) -> Standing:
     """How the conversation stands, for ``chatls.context.status``."""
+    spent = await asyncio.to_thread(services.spending.of_session, conversation.id)
     ratio = services.curation.ratio.ratio(model.provider, model.model)
     sections = _sections(conversation, ratio)
     chars: Counter[str] = Counter()
@@ -151,8 +153,8 @@ def standing(services: Services, conversation: Conversation, model: Model) -> St
         counts[name] += 1
     history = tuple(Share(name, size, estimate(size, ratio), counts[name]) for name, size in chars.most_common())
     tokens = sum(s.tokens for s in (*sections, *history))
-    usage = list(spent(conversation).values())
-    read, prompt = sum(u.cache_read_tokens for u in usage), sum(u.prompt_tokens for u in usage)
+    rows = [row for name, row in spent.items() if name.startswith((f"{TURN}|", f"{SUMMARY}|"))]
+    read, prompt = sum(row.cache_read_tokens for row in rows), sum(row.prompt_tokens for row in rows)
     mode = conversation.system_key.partition(":")[0]
     share = next((value for name, value in SHARES.items() if name == mode), SHARES["chat"])
     folded = conversation.state.get("folded")

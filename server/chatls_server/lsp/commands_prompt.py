@@ -196,7 +196,7 @@ async def context_status(server: ChatServer, a: args.ContextStatusArgs) -> Comma
         model = agent.model_of(live)
     except ModelError as error:
         raise RpcError(INVALID_REQUEST, f"{error} {error.hint}".strip()) from error
-    found = standing(agent.services, live.conversation, model)
+    found = await standing(agent.services, live.conversation, model)
     last = live.conversation.system_key.partition(":")[0]
     mode: Mode = next((each for each in MODES if each == last), "chat")
     shown = await agent.preview(ChatRequest("", live.conversation.id, mode=mode), server.host, count=a.count)

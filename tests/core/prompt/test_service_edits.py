@@ -66,7 +66,7 @@ async def test_what_the_service_did_not_read_is_shown_and_does_not_fill_our_wind
     _, events = await desk.ask("And again.", mode="coder")
     assert not [e for e in events if isinstance(e, Notice) and "outgrew" in e.text]
     live = await desk.agent.session("s")
-    shown = standing(desk.agent.services, live.conversation, desk.agent.model_of(live))
+    shown = await standing(desk.agent.services, live.conversation, desk.agent.model_of(live))
     assert shown.unread_tokens > 10_000
     assert "the model can look them up" in shown.markdown
 

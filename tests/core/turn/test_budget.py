@@ -9,6 +9,7 @@ import pytest
 from chatls_core.events import Notice
 from chatls_core.llm.events import ModelError
 from chatls_core.turn.exchange import ChatRequest
+from chatls_core.turn.standing import standing
 from tests.core.turn.conftest import Desk
 from tests.fakes.model_server import ErrorReply, Reply, Tokens
 
@@ -120,3 +121,23 @@ async def test_a_damaged_book_is_kept_aside_and_counting_goes_on(desk: Desk) -> 
     await say(desk)
     assert len(list(days.glob("*.corrupt"))) == 1
     assert (await desk.agent.costs()).total_usd > 0
+
+
+async def test_a_summary_is_counted_although_its_turn_failed(desk: Desk) -> None:
+    desk.agent = desk.make_agent(contextWindow=12_000)
+    for _ in range(4):
+        desk.models.script(Reply(text="because of the proxy, " * 400, usage=Tokens(1000, 5)))
+        await desk.ask("why?")
+    desk.models.script(
+        Reply(text="## Files Read\nNone.", match="Write the summary now", usage=Tokens(100, 5, cache_read=9000)),
+        ErrorReply(400, "bad"),
+    )
+    with pytest.raises(ModelError):
+        await desk.ask("why? " * 200)
+    live = await desk.agent.session("s")
+    found = await standing(desk.agent.services, live.conversation, desk.agent.model_of(live))
+    lines = (await desk.agent.costs("s")).lines
+    assert [line.lane for line in lines] == ["summary", "turn"]
+    read = sum(line.cache_read_tokens for line in lines)
+    assert read == 9000
+    assert found.cache_hit_share == round(read / (read + sum(line.input_tokens for line in lines)), 4)
