@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from functools import cache
 
 from chatls_core.memory.records import Fact
+from chatls_core.memory.slot_words import IN_ENGLISH
 from chatls_core.memory.slots import related_words
 from chatls_core.store.changes import changed_span
 from chatls_core.text import tokenizer
@@ -63,4 +65,11 @@ class Rivals:
 
 
 def _stems(text: str) -> set[str]:
-    return {t for t in tokenizer.terms(text, "en") if not tokenizer.is_stop_word(t)}
+    english = _english()
+    return {english.get(t, t) for t in tokenizer.terms(text, "en") if not tokenizer.is_stop_word(t)}
+
+
+@cache
+def _english() -> dict[str, str]:
+    """Stems of words that a statement in the other language has in English."""
+    return {tokenizer.stem(a, "en"): tokenizer.stem(b, "en") for a, b in IN_ENGLISH.items()}

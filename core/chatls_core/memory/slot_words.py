@@ -20,11 +20,45 @@ OPPOSITES = word_pairs(
     dislikes:likes dislike:like hates:likes hate:like detests:likes avoids:uses avoid:use disabled:enabled
     disable:enable disables:enables forbidden:allowed forbids:allows forbid:allow disallowed:allowed
     excludes:includes exclude:include excluded:included odeia:gosta detesta:gosta evita:usa desativado:ativado
-    desativada:ativada proibido:permitido proibida:permitida unavailable:available disagrees:agrees
+    desativada:ativada desativados:ativados desativadas:ativadas proibidos:permitidos proibidas:permitidas
+    proibido:permitido proibida:permitida unavailable:available disagrees:agrees
     optional:required off:on private:public inactive:active closed:open broken:working
     """
 )
 """A word that says the contrary of another: it counts as that word with a negation."""
+
+PORTUGUESE = word_set(
+    """
+    o os um uma da das dos em na nos nas de que nao com por ao aos pelo pela sao esta estao fica ficam tem foi sera
+    usuario usuaria projeto equipe roda rodam usa usam mora vive trabalha prefere gosta nosso nossa agora mais
+    """
+)
+"""Words that tell Portuguese, where "no" means "in the"."""
+
+IN_ENGLISH = word_pairs(
+    """
+    nome:name versao:version porta:port prazo:deadline dono:owner dona:owner lider:leader gerente:manager chefe:boss
+    linguagem:language regiao:region limite:limit tamanho:size orcamento:budget tema:theme formato:format
+    padrao:default endereco:address telefone:phone aniversario:birthday cidade:city fuso:timezone salario:salary
+    reuniao:meeting servidor:server dominio:domain caminho:path pasta:folder prioridade:priority cor:color
+    provedor:provider modelo:model plano:plan preco:price licenca:license idade:age altura:height peso:weight
+    projeto:project equipe:team repositorio:repository aplicacao:application usa:uses usam:use usamos:use roda:runs
+    rodam:run mora:lives vive:lives trabalha:works prefere:prefers gosta:likes expira:expires dura:lasts
+    escuta:listens servico:service escuro:dark claro:light espacos:spaces sessao:session tentativas:retries
+    tentativa:retry resposta:answer respostas:answers curta:short curtas:short curto:short longa:long longas:long
+    detalhadas:detailed conciso:concise concisas:concise futebol:football cafe:coffee cha:tea carro:car cachorro:dog
+    gato:cat senha:password teste:test testes:tests cobertura:coverage pacote:package fila:queue escritorio:office
+    documentacao:documentation cliente:client arquivo:file pagina:page casado:married casada:married solteiro:single
+    solteira:single divorciado:divorced divorciada:divorced vegetariano:vegetarian vegetariana:vegetarian vegano:vegan
+    vegana:vegan estagiario:intern estagiaria:intern diretor:director
+    diretora:director coordenador:coordinator coordenadora:coordinator falha:fails falham:fail chaves:keys chave:key
+    ingles:english portugues:portuguese espanhol:spanish frances:french alemao:german
+    """
+)
+"""Words of a statement's frame in the other language: one who changes languages still means the same thing."""
+
+ALIKE = word_pairs("brief:short terse:short concise:short verbose:long detailed:long nvim:neovim mongo:mongodb")
+"""Members of a class that mean the same."""
 
 PERSON = word_set(
     """
@@ -53,8 +87,8 @@ FILLERS = word_set(
 UPDATE_MARKS = re.compile(
     r"\b(?:now|currently|nowadays|these days|as of|from now on|anymore|no longer|instead|switched|migrated|moved"
     r"|changed|upgraded|downgraded|renamed|replaced|became|updated|agora|atualmente|hoje em dia|a partir de"
-    r"|nao .{0,30}\bmais"
-    r"|deixou|trocou|migrou|mudou|passou a|atualizou|substituiu|virou)\b"
+    r"|nao .{0,30}\bmais|virou"
+    r"|(?:deix|troc|migr|mud|pass|atualiz)(?:ou|ei|amos|aram)|substitu(?:iu|i|imos|iram))\b"
 )
 """Signs that a text reports a change."""
 
@@ -65,26 +99,62 @@ TRANSITIONS = tuple(
         r".{0,40}?\bfrom (?P<old>.+?) to (?P<new>.+)",
         r"\b(?:renamed|changed|upgraded|converted) (?P<old>.+?) to (?P<new>.+)",
         r"\b(?:replaced|swapped|replacing) (?P<old>.+?) (?:with|by|for) (?P<new>.+)",
+        r"^(?P<old>.+?) (?:was|were|has been|foi|foram) (?:replaced|substituid[oa]s?) (?:by|with|por|pel[oa]) "
+        r"(?P<new>.+)",
         r"\b(?P<new>.+?) (?:replaced|replaces|superseded|supersedes) (?P<old>.+)",
         r"\b(?:left|quit) (?P<old>.+?) (?:for|to join|and joined) (?P<new>.+)",
-        r"\b(?:migrou|mudou|passou|trocou|migramos|mudamos|atualizou)\b.{0,40}?\bd[eoa]s? (?P<old>.+?) "
-        r"(?:para|pra) (?:[oa]s? )?(?P<new>.+)",
-        r"\b(?:trocou|substituiu|trocamos|substituimos) (?:[oa]s? )?(?P<old>.+?) (?:por|pel[oa]) (?P<new>.+)",
+        r"\b(?:migr|mud|pass|troc|atualiz)(?:ou|ei|amos|aram)\b.{0,40}?\bd[eoa]s? (?P<old>.+?) "
+        r"(?:para|pra|pro) (?:[oa]s? )?(?P<new>.+)",
+        r"\b(?:troc(?:ou|uei|amos|aram)|substitu(?:iu|i|imos|iram)) (?:[oa]s? )?(?P<old>.+?) (?:por|pel[oa]) "
+        r"(?P<new>.+)",
+        r"\b(?:saiu|sai|saimos) d[aeo] (?P<old>.+?) (?:e|para) (?:entrou|foi|ir|entrar)? ?n?[ao]s? ?(?P<new>.+)",
     )
 )
 """A change reported with both sides: ``old`` ended, ``new`` began."""
 
+_CLAUSE = r"(?=[;,.](?:\s|$)|\s(?:and|but|because|since|e|mas|porque|pois)\b|$)"
+
 RETIREMENTS = tuple(
     re.compile(pattern)
     for pattern in (
-        r"\bno longer (?P<old>.+)",
-        r"\b(?:stopped|quit|gave up|dropped|abandoned|removed|deprecated|cancelled|canceled|left) (?P<old>.+)",
+        rf"\bno longer (?P<old>.+?){_CLAUSE}",
+        rf"\b(?:finished|done|completed|terminou de|acabou de) (?=\w+ing\b|\w+[aei]r\b)(?P<old>.+?){_CLAUSE}",
+        r"\b(?:stopped|quit|gave up|dropped|abandoned|removed|deprecated|cancelled|canceled|left) "
+        rf"(?P<old>.+?){_CLAUSE}",
         r"\b(?:does not|do not|is not|are not|did not) (?P<old>.+?) any ?more",
-        r"\bnao (?P<old>.+?) mais\b",
-        r"\b(?:deixou de|parou de|abandonou|removeu|cancelou|saiu d[aeo]|nao .{0,20}mais) (?P<old>.+)",
+        rf"\bnao (?P<old>.+? mais\b.*?|.+? mais){_CLAUSE}",
+        r"\b(?:(?:deix|par)(?:ou|ei|amos|aram) de|abandon(?:ou|ei|amos|aram)|remov(?:eu|i|emos)|cancel(?:ou|ei|amos)"
+        rf"|saiu d[aeo]|nao .{{0,20}}mais) (?P<old>.+?){_CLAUSE}",
     )
 )
 """Something that ended."""
+
+SIDES = word_pairs(
+    """
+    before:after above:below inside:outside more:less up:down first:last minimum:maximum antes:depois acima:abaixo
+    dentro:fora mais:menos minimo:maximo
+    """
+)
+"""Words of which one says the contrary of the other, though both are too common to carry a statement."""
+
+UNITS = word_set(
+    """
+    ms second seconds minute minutes min hour hours day days week weeks month months year years byte bytes kb mb gb tb
+    segundo segundos minuto minutos hora horas dia dias semana semanas mes meses ano anos
+    """
+)
+"""Words behind a number that belong to it."""
+
+CHANGE_VERBS = word_set(
+    """
+    switched switching migrated migrating moved moving changed upgraded downgraded went transitioned renamed converted
+    replaced swapped stopped quit dropped abandoned removed deprecated cancelled left trocou trocamos migrou migramos
+    mudou mudamos passou passamos substituiu substituimos deixou deixamos deixei parou paramos parei abandonou
+    abandonamos
+    abandonei removeu removemos removi cancelou cancelamos cancelei troquei migrei mudei passei mais
+    """
+)
+"""Verbs that only say that something changed."""
 
 PAIR = re.compile(
     r"(?P<chosen>.+?)\s*(?:,|\band\b|\bbut\b|\be\b|\bmas\b|;)?\s*(?:"
@@ -101,15 +171,19 @@ VERBS = word_set(
     returns support supports contain contains start starts end ends ship ships want wants own owns store stores
     depend depends target targets allow allows limit limits set write writes read reads call calls keep keeps get gets
     e sao tem usa usam utiliza roda mora vive trabalha prefere gosta precisa custa dura expira suporta contem fica
-    esta estao quer exige
+    esta estao quer exige pay pays earn earns spend spends charge charges hold holds cover covers subscribe subscribes
+    paga pagam ganha gasta cobra leva cobre assina expiram rodam usamos
     """
 )
 
 MULTIPLE = word_set(
     """
-    speak speaks know knows like likes love loves enjoy enjoys learn learns learning learned study studies visited
+    speak speaks know knows accept accepts read reads parse parses import imports export exports aceita le importa
+    exporta like likes love loves enjoy enjoys learn learns learning learned study studies visited
     visit has have own owns contain contains include includes support supports interested allergic plays play fala
     completed finished shipped deployed fixed released attended met wrote created implemented added concluiu finalizou
+    ran rode walked swam drove flew watched read bought sold paid sent ate cooked visited travelled traveled went gave
+    fails fail crashes crash breaks passes pass tested available falha falham quebra passa funciona disponivel
     corrigiu lancou criou implementou adicionou participou conhece gosta ama estuda aprende visitou tem possui contem
     inclui suporta interesse alergico joga
     """
@@ -144,6 +218,12 @@ ATTRIBUTES = word_set(
     milestone goal estimate cost length width count number level severity encoding charset protocol nome versao porta
     ramo prazo dono lider gerente chefe banco linguagem regiao limite tamanho orcamento tema formato padrao
     endereco telefone aniversario cidade fuso cargo salario data dia hora reuniao servidor dominio caminho
+    laptop notebook computer keyboard monitor printer router camera bike watch intern assistant computador
+    teclado celular impressora camara relogio bicicleta estagiario estagiaria assistente
+    carro cliente fornecedor parceiro marido esposa advogado medico dentista professor escola faculdade universidade
+    biblioteca navegador formatador orientador supplier vendor client doctor dentist lawyer teacher school university
+    vp cto ceo cfo head chief president captain treasurer coordinator supervisor mentor gateway orm launch demo exam
+    wedding trip event conference lancamento entrega prova viagem evento casamento demonstracao
     pasta prioridade cor provedor modelo plano preco licenca idade altura peso empresa
     """
 )
@@ -161,7 +241,7 @@ CLASSES = word_table(
     py-packages: poetry pipenv uv pdm conda hatch pip
     database: postgres postgresql mysql mariadb sqlite oracle mssql cockroachdb mongodb mongo dynamodb
     shell: bash zsh fish powershell nushell
-    os: linux macos windows ubuntu debian fedora arch nixos
+    os: linux macos mac windows ubuntu debian fedora arch nixos
     browser: firefox chrome safari brave edge
     py-tests: pytest unittest nose
     js-tests: jest vitest mocha jasmine
@@ -180,9 +260,10 @@ CLASSES = word_table(
     formality: formal informal casual
     units: metric imperial celsius fahrenheit
     branching: rebase merge squash
-    quotes: single double simples duplas
+    quotes: single-quotes double-quotes aspas-simples aspas-duplas
+    data-format: json xml yaml csv toml html protobuf msgpack avro
     naming: snake_case camelcase kebab-case pascalcase
-    marital: married single divorced engaged widowed casado solteiro divorciado noivo casada solteira divorciada
+    marital: married single divorced engaged widowed casado solteiro divorciado noivo casada solteira divorciada viuvo
     diet: vegan vegetarian omnivore pescatarian vegano vegetariano vegana vegetariana
     """
 )
@@ -201,6 +282,7 @@ KINDS = word_table(
     language: english portuguese spanish french german italian japanese chinese korean russian dutch polish ingles
     language: portugues espanhol frances alemao italiano japones chines coreano russo
     rhythm: daily weekly biweekly monthly quarterly yearly hourly nightly diario semanal mensal trimestral anual
+    manner: manually automatically manual automatic automated manualmente automaticamente
     part-of-day: morning mornings afternoon afternoons evening evenings night manha tarde noite
     """
 )
@@ -216,8 +298,9 @@ NOUN_LIKE = word_set(
 BEFORE_VALUES = word_set(
     """
     is are was were has have had = equals at after before to by of on within every under over about than for in around
-    roughly only least most from until per takes costs lasts weighs e sao tem em de a ate cada para por custa dura leva
-    apos
+    roughly only least most from until per takes costs lasts weighs e sao tem em de a as aos pelas ate cada para por
+    custa
+    dura leva apos
     """
 )
 """Words behind which a number is a value."""
@@ -225,7 +308,8 @@ BEFORE_VALUES = word_set(
 NUMBERED = (
     word_set(
         """
-        port version release timeout limit budget size deadline age ttl retention capacity quota threshold interval
+        port day dia version release timeout limit budget size deadline age ttl retention capacity quota threshold
+        interval
         price cost rate salary weight height length width porta versao limite tamanho prazo idade preco
         python node nodejs java ruby php go golang rust typescript react angular vue django rails kotlin swift dotnet
         terraform kubernetes ubuntu debian fedora windows android ios

@@ -13,7 +13,19 @@ from difflib import SequenceMatcher
 from enum import StrEnum
 
 from chatls_core.memory import slot_words as words
-from chatls_core.memory.statements import Slot, Statement, group_stems, read, verb_stems
+from chatls_core.memory.statements import (
+    Slot,
+    Statement,
+    beside,
+    change_stems,
+    group_stems,
+    participle_stems,
+    read,
+    unit_stems,
+    verb_stems,
+)
+
+_SIDES = tuple({*words.SIDES.items(), *((b, a) for a, b in words.SIDES.items())})
 
 SAME_SHARE = 0.8
 """Jaccard similarity from which two statements say the same, numbers, negations and order aside."""
@@ -35,7 +47,7 @@ def compare(old: str, new: str, *, names: frozenset[str] = frozenset()) -> Relat
         return Relation.SAME
     if a.labels != b.labels:
         return Relation.UNRELATED  # "server 1" is not "server 2": a name is no value
-    decided = _by_choice(a, b) or _by_words(a, b)
+    decided = _by_choice(a, b) or _by_words(a, b) or _by_denial(a, b)
     if decided is not None:
         return decided
     if _reports_end(a, b):
@@ -66,17 +78,30 @@ def _by_words(a: Statement, b: Statement) -> Relation | None:
     if len(a.bag & b.bag) / len(a.bag | b.bag) < SAME_SHARE:
         core = a.bag - verb_stems()
         numbered = a.value_numbers and b.value_numbers and Counter(a.value_numbers) != Counter(b.value_numbers)
-        alike = core and core == b.bag - verb_stems()
-        return _by_numbers(a, b) if numbered and alike else None
+        bare = core - unit_stems()
+        alike = bare == b.bag - verb_stems() - unit_stems() if bare else core == b.bag - verb_stems()
+        return _by_numbers(a, b) if numbered and core and (alike or _core(a) == _core(b)) else None
     if (a.negations > 0) != (b.negations > 0):
         return Relation.UPDATES if not a.value_numbers or a.value_numbers == b.value_numbers else None
     if Counter(a.value_numbers) != Counter(b.value_numbers):
         return _by_numbers(a, b)
     if a.directed and b.directed and _inverted(a.stems, b.stems):
         return Relation.UNRELATED
+    if any(word in a.words and other in b.words and word not in b.words for word, other in _SIDES):
+        return Relation.UPDATES
     if _core(a) == _core(b):
         return Relation.SAME
     return _by_slots(a, b, frozenset()) or _by_frame(a, b) or (Relation.SAME if _one_spelling(a, b) else None)
+
+
+def _by_denial(a: Statement, b: Statement) -> Relation | None:
+    """One denies what the other says: ``has no license`` → ``has an MIT license``."""
+    if (a.negations > 0) == (b.negations > 0) or a.rejected or b.rejected or b.retired:
+        return None
+    denial, claim = (a, b) if a.negations else (b, a)
+    said, denied = claim.bag - verb_stems(), denial.bag - verb_stems()
+    alike = denied and denied <= said and len(said - denied) <= 1
+    return Relation.UPDATES if alike and a.value_numbers == b.value_numbers else None
 
 
 def _by_numbers(a: Statement, b: Statement) -> Relation:
@@ -85,7 +110,7 @@ def _by_numbers(a: Statement, b: Statement) -> Relation:
         return Relation.SAME
     if not a.value_numbers:
         return Relation.REFINES
-    if a.dated and b.dated and not any(s.attribute == "is" for s in b.slots):
+    if a.dated and b.dated and not any(s.attribute in ("is", "when") for s in b.slots):
         return Relation.UNRELATED
     return Relation.UPDATES
 
@@ -111,13 +136,16 @@ def _inverted(a: tuple[str, ...], b: tuple[str, ...]) -> bool:
 
 
 def _reports_end(a: Statement, b: Statement) -> bool:
-    """``no longer uses Redis`` ends ``uses Redis``; ``migrated from X to Y`` ends ``uses X``."""
+    """``no longer uses Redis`` ends ``uses Redis for caching``; ``migrated from X to Y`` ends ``uses X``."""
     if not b.retired or a.retired or not b.retired & a.bag:
         return False
     if b.adopted and b.adopted & a.bag and not b.adopted <= b.retired:
         return False
-    unsaid = a.bag - b.bag - group_stems() - verb_stems()
-    return not (b.retired - a.bag - verb_stems()) and not unsaid
+    if b.retired - a.bag - verb_stems():
+        return False
+    unsaid = a.bag - b.bag - b.retired - group_stems() - verb_stems() - participle_stems()
+    in_general = not (b.bag - a.bag - b.retired - b.adopted - group_stems() - verb_stems() - change_stems())
+    return not unsaid or (in_general and unsaid <= beside(a, b.retired))
 
 
 def _by_slots(a: Statement, b: Statement, names: frozenset[str]) -> Relation | None:
@@ -127,6 +155,8 @@ def _by_slots(a: Statement, b: Statement, names: frozenset[str]) -> Relation | N
             if mine.attribute != theirs.attribute or mine.entity - names != theirs.entity - names:
                 continue
             if mine.attribute in ("is", "state") and not (mine.entity and _comparable(a, b)):
+                continue
+            if mine.attribute == "sent" and not b.changes:
                 continue
             shared = shared or (mine.value == theirs.value and a.value_numbers == b.value_numbers)
             if (decided := _by_values(mine, theirs)) is None or (a.negations > 0) != (b.negations > 0):
@@ -172,8 +202,9 @@ def _by_frame(a: Statement, b: Statement) -> Relation | None:
         return None
     if (a.negations > 0) != (b.negations > 0):
         return None
-    apart = all(not mine & theirs or mine == theirs for (_, mine), (_, theirs) in zip(a.kinds, b.kinds, strict=True))
-    return Relation.UPDATES if apart else None
+    changed = [(mine, theirs) for (_, mine), (_, theirs) in zip(a.kinds, b.kinds, strict=True) if mine != theirs]
+    # Two that differ at once make it another statement: "React lives in src/ui", "Vue lives in src/legacy".
+    return Relation.UPDATES if len(changed) == 1 and not changed[0][0] & changed[0][1] else None
 
 
 def related_words(text: str) -> str:
@@ -189,6 +220,7 @@ def related_words(text: str) -> str:
 _PHRASINGS: dict[str, tuple[str, ...]] = {
     "residence": ("lives", "living", "based", "resides", "moved", "relocated", "mora", "vive", "reside", "mudou"),
     "employer": ("works", "working", "employed", "joined", "trabalha", "entrou", "employer", "company"),
+    "located": ("located", "moved", "relocated", "mudou", "fica"),
     "role": ("works", "role", "promoted", "trabalha", "cargo", "title"),
     "name": ("name", "called", "nome", "chama"),
 }

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import pairwise
 
+from chatls_core.memory import slot_patterns as patterns
 from chatls_core.memory import slot_words as words
 from chatls_core.text import tokenizer
 
@@ -46,18 +48,37 @@ class Statement:
     kinds: tuple[tuple[str, frozenset[str]], ...]
 
     @property
+    def words(self) -> frozenset[str]:
+        """All words, as they stand there without case and accents."""
+        return frozenset(tokens_of(self.folded))
+
+    @property
     def bag(self) -> frozenset[str]:
         """Content words as a set."""
         return frozenset(self.stems)
 
 
-_TOKEN = re.compile(r"[a-z][a-z0-9+.\-]*://[^\s,;]+|\d+(?:[.:/,]\d+)*%?|[a-z][\w+#]*(?:[.\-/@][\w+#]+)*|[^\W_]+")
+_TOKEN = re.compile(r"[a-z][a-z0-9+.\-]*://[^\s,;]+|\d+(?:[.:/,\-]\d+)*%?|[a-z][\w+#]*(?:[.\-/@][\w+#]+)*|[^\W_]+")
 _WORD_VERSION = re.compile(r"([a-z]{3,})v?(\d+(?:\.\d+)+)")
 _VERSION = re.compile(r"v(\d+(?:\.\d+)*)")
+_ORDINAL = re.compile(r"\b(\d+)(?:st|nd|rd|th|o|a)\b")
+_EVERY = re.compile(rf"\b(every|each|cada) ({'|'.join(sorted(words.UNITS))})\b")
+_POSSESSIVE = re.compile(r"(\w+)'s\b")
+_ENDINGS = (
+    (re.compile(r"([cs])oes$"), r"\1ao"),
+    (re.compile(r"(?<=\w\w)([ae])ndo$"), r"\1"),
+    (re.compile(r"(?<=\w\w)indo$"), "e"),
+)
+"""Portuguese plurals and gerunds, which the English stemmer does not know."""
 _AUXILIARY_NOT = re.compile(r"n['’]t\b")
-_COMPOUND = re.compile(r"\bgithub actions\b|\bgitlab ci\b|\bvs code\b")
+_COMPOUND = re.compile(
+    r"\bgithub actions\b|\bgitlab ci\b|\bvs code\b|\b(?:single|double) quotes\b|\baspas (?:simples|duplas)\b"
+)
 _STATE = re.compile(r"(?:\w+(?:ed|[ai]d[ao]s?)|slow|fast|flaky|stable|lent[oa]|rapid[oa])")
 _YEAR = re.compile(r"(?:19|20)\d\d")
+_ISO_DATE = re.compile(r"(?:19|20)\d\d-[01]\d(?:-[0-3]\d)?")
+_PAST = re.compile(r"\w{2,}(?:[^\We]ed|\wou|\weu|\wiu)")
+"""A verb that tells what happened once."""
 
 
 def fold(text: str) -> str:
@@ -65,7 +86,14 @@ def fold(text: str) -> str:
     text = tokenizer.fold(" ".join(text.split())).replace("’", "'")
     text = text.replace("can't", "can not").replace("won't", "will not")
     text = _COMPOUND.sub(lambda m: m[0].replace(" ", "-"), text)
+    text = _ORDINAL.sub(r"\1", text)
+    text = _EVERY.sub(r"\1 1 \2", text)
+    text = _POSSESSIVE.sub(lambda m: m[1] + " is" * (m[1] in _BEFORE_IS), text)
     return _AUXILIARY_NOT.sub(" not", text).rstrip(" .!")
+
+
+_BEFORE_IS = frozenset({"it", "that", "he", "she", "there", "what", "who", "where", "here"})
+"""Words behind which ``'s`` is a verb."""
 
 
 def tokens_of(folded: str) -> list[str]:
@@ -88,7 +116,10 @@ def is_number(token: str) -> bool:
 
 def stem(token: str) -> str:
     """The stem of a token; a word that says the contrary of another becomes that word."""
-    return tokenizer.stem(words.OPPOSITES.get(token, token), "en") if token.isascii() else token
+    token = words.OPPOSITES.get(token, token)
+    for ending, singular in _ENDINGS:
+        token = ending.sub(singular, token)
+    return tokenizer.stem(words.IN_ENGLISH.get(token, token), "en") if token.isascii() else token
 
 
 def content(tokens: list[str]) -> tuple[str, ...]:
@@ -122,6 +153,24 @@ def verb_stems() -> frozenset[str]:
     return frozenset(stem(v) for v in words.VERBS)
 
 
+@cache
+def change_stems() -> frozenset[str]:
+    """Stems of verbs that only say that something changed."""
+    return frozenset(stem(v) for v in words.CHANGE_VERBS)
+
+
+@cache
+def unit_stems() -> frozenset[str]:
+    """Stems of units."""
+    return frozenset(stem(u) for u in words.UNITS)
+
+
+@cache
+def participle_stems() -> frozenset[str]:
+    """Stems of "stored", "built", …: how something is in its place."""
+    return frozenset(stem(p) for p in patterns.PARTICIPLES.split("|") if p.isalpha())
+
+
 @lru_cache(maxsize=16384)
 def read(text: str) -> Statement:
     """Read a statement."""
@@ -131,7 +180,9 @@ def read(text: str) -> Statement:
     pair = words.PAIR.match(folded)
     chosen = bag(pair["chosen"]) if pair else frozenset()
     rejected = bag(pair["rejected"]) if pair else frozenset()
-    negations = sum(t in words.NEGATIONS for t in tokens) + sum(t in words.OPPOSITES for t in tokens)
+    portuguese = not words.PORTUGUESE.isdisjoint(tokens)
+    negations = sum(t in words.NEGATIONS and not (portuguese and t == "no") for t in tokens)
+    negations += sum(t in words.OPPOSITES for t in tokens)
     if chosen and rejected:
         negations = 0
     retired, adopted = _transition(folded)
@@ -165,6 +216,9 @@ def _numbers(tokens: list[str], folded: str, text: str) -> tuple[tuple[str, ...]
         if not is_number(token):
             continue
         before = next((t for t in reversed(tokens[:position]) if t not in words.FILLERS), "")
+        if position and is_number(tokens[position - 1]):  # one number written in groups
+            (values if tokens[position - 1] in values else labels).append(token)
+            continue
         counts = position + 1 < len(tokens) and bool(content([tokens[position + 1]]))
         if position < verb < len(tokens) or not _is_value(token, before, counts, folded, text):
             labels.append(token)
@@ -186,7 +240,7 @@ def _is_value(number: str, before: str, counts: bool, folded: str, text: str) ->
     return product is not None and product[0][:1].isupper() and bool(_USES.search(folded))
 
 
-_LETTER = re.compile(r"(?<=\w )[A-HJ-Z]\b(?![\w+#'’])")
+_LETTER = re.compile(r"(?<=\w )(?<!\bin )(?<!\bem )[A-HJ-Z]\b(?![\w+#'’])")
 _USES = re.compile(
     r"\b(?:uses?|using|runs?|requires?|needs?|targets?|supports?|upgraded|downgraded|migrated|moved|switched|usa|usam"
     r"|requer|precisa|migrou|atualizou)\b"
@@ -194,11 +248,12 @@ _USES = re.compile(
 
 
 def _frame(tokens: list[str], stems: tuple[str, ...]) -> tuple[frozenset[str], tuple[tuple[str, frozenset[str]], ...]]:
-    if any(t in words.MULTIPLE for t in tokens):
+    if any(t in words.MULTIPLE for t in tokens) or _tells_an_event(tokens):
         return frozenset(), ()
     kinds: dict[str, set[str]] = {}
     values: set[str] = set()
-    for token in tokens:
+    verb = next((i for i, t in enumerate(tokens) if t in words.VERBS or t in words.CHANGE_VERBS), 1)
+    for token in tokens[verb:]:
         kind = words.KIND_OF.get(token) or ("address" if "://" in token or "/" in token.strip("/") else None)
         if kind is not None and not is_number(token):
             kinds.setdefault(kind, set()).add(token.rstrip("s") if kind == "weekday" else token)
@@ -207,97 +262,71 @@ def _frame(tokens: list[str], stems: tuple[str, ...]) -> tuple[frozenset[str], t
     return rest, tuple(sorted((kind, frozenset(found)) for kind, found in kinds.items()))
 
 
-def _transition(folded: str) -> tuple[frozenset[str], frozenset[str]]:
-    for pattern in words.TRANSITIONS:
-        if match := pattern.search(folded):
-            return bag(match["old"]), bag(match["new"])
-    for pattern in words.RETIREMENTS:
-        if match := pattern.search(folded):
-            return bag(match["old"]), frozenset()
-    return frozenset(), frozenset()
+_BEFORE_NOUNS = frozenset({"", "the", "a", "an", "our", "my", "o", "os", "um", "uma", "nosso", "nossa", "be", "been"})
 
 
-def _is_dated(tokens: list[str]) -> bool:
-    """Whether the numbers are a date that tells one event from another."""
-    for before, token in zip(["", *tokens], tokens, strict=False):
-        if _YEAR.fullmatch(token) and before in {"in", "em", "on", "since", "of", "de", *words.MONTHS}:
-            return True
-        if is_number(token) and (before in words.MONTHS or _YEAR.fullmatch(before)):
+def _tells_an_event(tokens: list[str]) -> bool:
+    """Whether the first verb is in the past and no auxiliary stands before it."""
+    for before, token in pairwise(["", *tokens]):
+        if token in words.VERBS or token in words.CHANGE_VERBS:
+            return False
+        if _PAST.fullmatch(token) and before not in _BEFORE_NOUNS:
             return True
     return False
 
 
-_END = r"(?= (?:from|since|with|because|for|as|and|but|desde|com|porque|como|mas)\b|[,;.(]|$)"
-_NOW = r"(?:now |currently |again |back |agora |atualmente )?"
-_JUST = r"(?:has |have |is |just |recently )*"
-_PARTICIPLES = (
-    "stored|hosted|kept|located|deployed|written|published|saved|managed|scheduled|built|maintained|owned|handled|run"
-    "|served|tracked|named|called|armazenad[oa]s?|hospedad[oa]s?|escrit[oa]s?|guardad[oa]s?|gerenciad[oa]s?|mantid[oa]s?"
+def _transition(folded: str) -> tuple[frozenset[str], frozenset[str]]:
+    for pattern in words.TRANSITIONS:
+        if match := pattern.search(folded):
+            return bag(match["old"]), bag(_BESIDE.split(match["new"])[0])
+    for pattern in words.RETIREMENTS:
+        if match := pattern.search(folded):
+            return bag(_INFINITIVE.sub(_present, match["old"])), frozenset()
+    return frozenset(), frozenset()
+
+
+_BESIDE = re.compile(
+    r"\s(?:for|in|on|at|as|during|every|since|across|everywhere|when|para|em|n[oa]s?|como|durante|cada|desde|quando)\s"
 )
-_PATTERNS = tuple(
-    (name, re.compile(pattern))
-    for name, pattern in (
-        (
-            "residence",
-            rf"^(?P<who>.{{0,40}}?)\b(?:is )?{_NOW}(?:lives?|living|resides?|based|mora(?:ndo)?|moro|vive|vivo|reside) "
-            rf"{_NOW}(?:in|at|em|no|na) (?P<value>.+?){_END}",
-        ),
-        (
-            "residence",
-            rf"^(?P<who>.{{0,40}}?)\b{_JUST}(?:moved|relocated|moving|mudou(?:-se)?|mudei(?:-me)?|se mudou|me mudei) "
-            rf"(?:house |casa )?{_NOW}(?:from .+? )?(?:to|para|pra)(?: [oa])? (?P<value>.+?){_END}",
-        ),
-        (
-            "employer",
-            rf"^(?P<who>.{{0,40}}?)\b(?:is )?{_NOW}(?:works?|working|employed|trabalha(?:ndo)?|trabalho) {_NOW}"
-            rf"(?:at|for|by|na|no|em|para a?) (?P<value>.+?){_END}",
-        ),
-        ("employer", rf"^(?P<who>.{{0,40}}?)\b{_JUST}(?:joined|started at|entrou na) (?P<value>.+?){_END}"),
-        (
-            "role",
-            rf"^(?P<who>.{{0,40}}?)\b(?:is )?{_NOW}(?:works?|working|trabalha(?:ndo)?) {_NOW}(?:as|como) "
-            rf"(?:an? |the )?(?P<value>.+?){_END}",
-        ),
-        ("role", rf"^(?P<who>.{{0,40}}?)\b(?:was |got |foi )?(?:promoted to|promovid[oa] a) (?P<value>.+?){_END}"),
-        ("name", rf"^(?P<who>.{{0,20}}?)\b(?:goes by|chama-se|se chama) (?P<value>.+?){_END}"),
-        (
-            "use-for",
-            r"^(?P<who>.{0,40}?)\b(?:uses?|using|usa|usam|utiliza) (?P<value>.+?) (?:for|as|para|como) "
-            r"(?:the |an? |[oa] )?(?P<what>[^,;.]+)$",
-        ),
-        (
-            "use-for",
-            r"^(?:for|para) (?P<what>[^,;.]+?),? (?P<who>.{0,40}?)\b(?:uses?|usa|usam|utiliza) (?P<value>[^,;.]+)$",
-        ),
-        (
-            "placed",
-            rf"^(?P<who>[^,;]{{2,60}}?) (?:is|are|esta|estao|sao|e|fica|ficam) {_NOW}(?P<what>{_PARTICIPLES}) "
-            rf"{_NOW}(?:in|on|at|by|with|to|em|n[oa]s?|com|por|pel[oa]) (?P<value>.+?){_END}",
-        ),
-        (
-            "holds",
-            r"^(?P<value>[^,;:]{2,30}?) (?:is|e) (?:now |agora )?(?:the|our|my|[oa]|nosso|nossa) (?P<who>[^,;]+)$",
-        ),
-        (
-            "is",
-            r"^(?P<who>[^,;:=]{2,60}?)(?: (?:is|are|was|e|sao|fica|equals) (?:now |agora |set to |called |named |em )?"
-            r"| (?:is |was |were |has been |foi )?(?:changed|moved|renamed|raised|increased|reduced|lowered|bumped"
-            r"|extended|set|mudou|changes|alterad[oa]|aumentad[oa]) (?:from .+? )?(?:to|para) |\s*[:=] ?)"
-            r"(?P<value>.+?)(?=[,;]|$)",
-        ),
-    )
-)
-_CLASS_VERB = re.compile(
-    r"\b(?:uses?|using|prefers?|likes?|switched to|moved to|migrated to|adopted|runs?(?: on)?|develops on|works? on"
-    r"|deploys? (?:to|on)|deployed (?:to|on)|hosted (?:on|at)|wants?|indent(?:s|ed)? with|(?:is|are)(?: now)?"
-    r"|usa|usam|utiliza|prefere|migrou para|passou a usar|trocou para|roda em|hospedado n[ao]|quer|esta agora|e) "
-)
+"""Begins what is said beside a thing: for what, where, when."""
+_INFINITIVE = re.compile(r"\b(\w{2,})([aei])r\b(?= |$)")
+
+
+def _present(match: re.Match[str]) -> str:
+    """A Portuguese infinitive as "he does": ``fumar`` → ``fuma``, ``dirigir`` → ``dirige``."""
+    return match[1] + ("e" if match[2] == "i" else match[2])
+
+
+def beside(statement: Statement, thing: frozenset[str]) -> frozenset[str]:
+    """What a statement says behind the words of ``thing``, if that only tells for what, where or when."""
+    rest = statement.folded
+    while match := re.match(r"\s*[^\s,;]+", rest):
+        if not thing & bag(rest):
+            break
+        rest = rest[match.end() :]
+    return bag(rest) if _BESIDE.match(rest) else frozenset()
+
+
+def _is_dated(tokens: list[str]) -> bool:
+    """Whether the numbers are a date that tells one event from another."""
+    if any(map(_ISO_DATE.fullmatch, tokens)):
+        return True
+    named = [t for t in tokens if t not in ("of", "de", "the")]
+    for before, token in pairwise(["", *named]):
+        if token in words.MONTHS and before.isdigit():
+            return True
+        if is_number(token) and (before in words.MONTHS or _YEAR.fullmatch(before)):
+            return True
+    prepositions = {"in", "em", "on", "since", "of", "de", *words.MONTHS}
+    return any(_YEAR.fullmatch(token) and before in prepositions for before, token in pairwise(["", *tokens]))
+
+
 _CLAUSE_END = re.compile(r"[;.](?:\s|$)|\b(?:but|mas|over|rather|instead|not|nao|because|porque|since)\b")
 
 
 def _slots(folded: str, text: str) -> list[Slot]:
     found: list[Slot] = []
-    for name, pattern in _PATTERNS:
+    for name, pattern in patterns.PATTERNS:
         match = pattern.search(folded)
         if match is None:
             continue
@@ -311,6 +340,20 @@ def _slots(folded: str, text: str) -> list[Slot]:
         elif name == "placed":
             if entity:
                 found.append(Slot(entity, "placed:" + stem(match["what"]), value))
+        elif name == "set":
+            if any(words.IN_ENGLISH.get(t, t) in words.ATTRIBUTES for t in tokens_of(match["who"])):
+                found.append(Slot(entity, "is", value))
+        elif name == "called":
+            if named := frozenset(content(tokens_of(match["who"]))):  # "the team" has a name, "the project" another
+                found.append(Slot(named, name, value))
+        elif name == "when":
+            if (entity or "born" in folded or "nasceu" in folded) and (
+                kinds_of(match["value"]) & {"month", "weekday"} or _YEAR.search(match["value"])
+            ):
+                found.append(Slot(entity, name, value))
+        elif name in ("located", "sent"):
+            if entity and (_is_named(match["value"], text) or match["value"][0] in "#@/"):
+                found.append(Slot(entity, name, value))
         elif name == "holds":
             if any(t in words.ATTRIBUTES for t in tokens_of(match["who"])) and len(value) <= 3:
                 found.append(Slot(entity, "is", value))
@@ -329,7 +372,7 @@ def _is_group(text: str) -> bool:
 
 
 def _entity(text: str) -> frozenset[str]:
-    return frozenset(content(tokens_of(text))) - group_stems()
+    return frozenset(content(tokens_of(text))) - group_stems() - change_stems()
 
 
 def _has_one_value(subject: str, value: str, text: str) -> bool:
@@ -338,9 +381,19 @@ def _has_one_value(subject: str, value: str, text: str) -> bool:
     if any(t in words.ATTRIBUTES for t in tokens):
         return True
     exact = len(value.split()) == 1 and bool(re.search(r"[/\d_@:]|\.\w", value))
-    named = re.search(rf"\b{re.escape(value.split()[0])}", text, re.IGNORECASE)
-    proper = len(value.split()) <= 2 and named is not None and named[0][:1].isupper() and named.start() > 0
+    proper = len(value.split()) <= 2 and _is_named(value, text)
     return (exact or proper) and bool(content(tokens))
+
+
+def kinds_of(text: str) -> frozenset[str]:
+    """The kinds of values that a text names."""
+    return frozenset(words.KIND_OF[t] for t in tokens_of(text) if t in words.KIND_OF)
+
+
+def _is_named(value: str, text: str) -> bool:
+    """Whether a value is written as a name."""
+    named = re.search(rf"\b{re.escape(value.split()[0])}", text, re.IGNORECASE)
+    return named is not None and named[0][:1].isupper() and named.start() > 0
 
 
 def _class_slots(folded: str) -> list[Slot]:
@@ -350,14 +403,15 @@ def _class_slots(folded: str) -> list[Slot]:
     """
     found: dict[str, set[str]] = {}
     beside: set[str] = set()
-    for match in _CLASS_VERB.finditer(folded):
+    for match in patterns.CLASS_VERB.finditer(folded):
         clause = _CLAUSE_END.split(folded[match.end() :])[0]
         tokens = tokens_of(clause)
         for token in tokens:
             if (name := words.CLASS_OF.get(token)) is not None:
-                found.setdefault(name, set()).add(token)
+                word = words.IN_ENGLISH.get(token, token)
+                found.setdefault(name, set()).add(words.ALIKE.get(word, word))
         beside |= set(content([t for t in tokens if t not in words.CLASS_OF and t not in words.NEUTRAL]))
     if not found:
         return []
-    entity = _entity(_CLASS_VERB.split(folded)[0]) | (beside - group_stems() - verb_stems())
+    entity = _entity(patterns.CLASS_VERB.split(folded)[0]) | (beside - group_stems() - verb_stems())
     return [Slot(entity, f"one of {name}", frozenset(values)) for name, values in found.items()]

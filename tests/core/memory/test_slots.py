@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chatls_core.memory.slots import Relation, compare
+from tests.core.memory import statement_pairs
 
 UPDATES = [
     ("Project uses Python 3.11", "Project uses Python 3.12"),
@@ -72,12 +73,12 @@ SAME = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new"), UPDATES)
+@pytest.mark.parametrize(("old", "new"), [*UPDATES, *statement_pairs.UPDATES])
 def test_the_new_value_takes_the_place_of_the_old(old: str, new: str) -> None:
     assert compare(old, new) is Relation.UPDATES
 
 
-@pytest.mark.parametrize(("one", "other"), APART)
+@pytest.mark.parametrize(("one", "other"), [*APART, *statement_pairs.BOTH_HOLD])
 def test_both_facts_hold(one: str, other: str) -> None:
     assert compare(one, other) is Relation.UNRELATED
     assert compare(other, one) is Relation.UNRELATED
