@@ -3,6 +3,7 @@
     python -m tests.bench.ranking_bench                       quality on our own memory, speed at 600 and 50,000
     python -m tests.bench.ranking_bench --data FILE...        recall on labelled corpora
     python -m tests.bench.ranking_bench --data FILE --levers  each part of the ranker switched off in turn
+    python -m tests.bench.ranking_bench --data FILE --embed M  recall with vectors by the ONNX model M as well
 
 A data file holds {"corpora": [{"name", "passages": [{"id", "text", "time", "session"}], "questions": [{"text",
 "gold": [ids], "kind", "now"}]}]}; times are ISO 8601 or null. Every figure stands beside a baseline from the same run:
@@ -12,6 +13,7 @@ rank-bm25 on words split at blanks.
 from __future__ import annotations
 
 import argparse
+import asyncio
 import itertools
 import json
 import statistics
@@ -26,6 +28,7 @@ from typing import Any
 
 from rank_bm25 import BM25Okapi
 
+from chatls_core.llm.embedding_local import LocalEmbedder
 from chatls_core.store import IndexFile
 from chatls_core.text import conversation, dates, expansion, query, scoring, stored, tokenizer
 from chatls_core.text.ranking import Passage, PassageIndex, strong_match
@@ -65,6 +68,24 @@ def load(path: Path) -> list[Corpus]:
 def ours(passages: Sequence[Passage]) -> Search:
     index = PassageIndex(passages)
     return lambda text, k, now: [hit.id for hit in index.search(text, k, now=now)]
+
+
+def by_meaning_too(model: Path) -> Callable[[Sequence[Passage]], Search]:
+    """The ranker with vectors; ``model`` is a sentence-transformer as ONNX, its tokenizer.json beside it."""
+    embedder = LocalEmbedder(model)
+    known: dict[str, list[float]] = {}
+
+    def embed(texts: Sequence[str]) -> list[list[float]]:
+        # Texts of like length together: padding is work.
+        missing = sorted(set(texts) - known.keys(), key=len)
+        known.update(zip(missing, asyncio.run(embedder.embed(missing)), strict=True))
+        return [known[text] for text in texts]
+
+    def ranker(passages: Sequence[Passage]) -> Search:
+        index = PassageIndex(passages, embed=embed)
+        return lambda text, k, now: [hit.id for hit in index.search(text, k, now=now)]
+
+    return ranker
 
 
 def baseline(passages: Sequence[Passage]) -> Search:
@@ -243,10 +264,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", nargs="*", type=Path, default=[])
     parser.add_argument("--levers", action="store_true")
+    parser.add_argument("--embed", type=Path)
     options = parser.parse_args()
     for path in options.data:
         corpora = load(path)
-        for name, ranker in (("rank-bm25 on blanks", baseline), ("ranker", ours)):
+        rankers = [("rank-bm25 on blanks", baseline), ("ranker", ours)]
+        if options.embed:
+            rankers.append(("ranker with vectors", by_meaning_too(options.embed)))
+        for name, ranker in rankers:
             passages, sessions = recall(corpora, ranker)
             print(f"{path.name}: {name:20} R@10 {passages:.4f}  sessions R@5 {sessions:.4f}")
         folds(corpora)

@@ -1,8 +1,8 @@
 """Search by meaning beside the words: vectors and guessed answers (spec/memory.md §8.4, §18.1 row 36).
 
-Optional in every sense. Words rank first; what stands here joins them by rank at half weight. A question waits for it
-no longer than the settings' time-outs; without an answer by then, or with a failing service, words decide alone. A
-configured embedding provider is enough: nothing else has to be switched on.
+Optional in every sense. Words rank first; what stands here joins them by rank, at half weight or less. A question waits
+for it no longer than the settings' time-outs; without an answer by then, or with a failing service, words decide alone.
+A configured embedding provider is enough: nothing else has to be switched on.
 """
 
 from __future__ import annotations
@@ -80,14 +80,14 @@ def blended(hits: list[Hit], guessed: Sequence[Hit], near: Mapping[str, Near]) -
     if not guessed and not near:
         return hits
     from chatls_core.text.ranking import Hit
-    from chatls_core.text.vectors import fuse
+    from chatls_core.text.vectors import best_coverage, fuse
 
     others = [ranking for ranking in ([h.id for h in guessed], list(near)) if ranking]
     by_id = {hit.id: hit for hit in hits}
     by_guess = {hit.id: hit for hit in guessed}
     scores = sorted((hit.score for hit in hits), reverse=True)
     found = []
-    for place, key in enumerate(fuse(by_id, *others)):
+    for place, key in enumerate(fuse(by_id, *others, coverage=best_coverage(hits))):
         reasons = [by_id[key].why] if key in by_id else []
         if key in near:
             reasons.append(f"close in meaning ({near[key].cosine:.2f})")

@@ -36,7 +36,7 @@ class PassageIndex:
     """
 
     def __init__(self, passages: Iterable[Passage] = (), *, embed: Embed | None = None) -> None:
-        """``embed`` is optional; where given, its ranking is fused with the words' at half weight."""
+        """``embed`` is optional; where given, its ranking is fused with the words', the less the more they say."""
         self._lock = threading.RLock()
         self._table = Table()
         self._corpus: scoring.Corpus | None = None
@@ -182,7 +182,7 @@ class PassageIndex:
         if not near:
             return by_words
         by_id = {hit.id: hit for hit in by_words}
-        fused = vectors.fuse(by_id, near)
+        fused = vectors.fuse(by_id, near, coverage=vectors.best_coverage(by_words))
         nearby = set(near)
         found = []
         for passage_id, score in list(fused.items())[:k]:

@@ -6,6 +6,8 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from .hits import Hit
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -17,9 +19,15 @@ Embed = Callable[[Sequence[str]], Sequence[Sequence[float]]]
 
 LEAST_COSINE = 0.25
 """Passages less alike than this are not near (spec/memory.md §8.3)."""
-VECTOR_WEIGHT = 0.5
-"""Weight of the ranking by meaning against the one by words: at equal weight it costs recall (docs/ranking.md)."""
-_FUSION = 60.0
+VECTOR_WEIGHT, LEAST_WEIGHT = 0.5, 0.2
+"""Weight of the ranking by meaning against the one by words: where words say little, and where they say everything.
+
+At equal weight, and at half where words have found it all, it costs recall (docs/ranking.md).
+"""
+_FUSION = 10.0
+"""How slowly a rank's worth falls; small, since deep ranks by meaning are as good as chance."""
+
+_FIRST = 5
 
 _log = logging.getLogger(__name__)
 
@@ -75,13 +83,20 @@ def _unit(vectors: Vectors) -> Vectors:
     return unit
 
 
-def fuse(by_words: Iterable[str], *others: Iterable[str]) -> dict[str, float]:
+def fuse(by_words: Iterable[str], *others: Iterable[str], coverage: float) -> dict[str, float]:
     """Reciprocal rank fusion: ids with their scores (1 for the first of all rankings), best first.
 
-    The rankings beside the one by words share :data:`VECTOR_WEIGHT`.
+    ``coverage`` (0 to 1) is the most that a passage's words hold of the question: the more, the less have the other
+    rankings to say, which share one weight.
     """
+    shared = LEAST_WEIGHT + (VECTOR_WEIGHT - LEAST_WEIGHT) * (1 - coverage) ** 2
     scores: dict[str, float] = {}
-    for ranking, weight in ((by_words, 1.0), *((other, VECTOR_WEIGHT / len(others)) for other in others)):
+    for ranking, weight in ((by_words, 1.0), *((other, shared / len(others)) for other in others)):
         for rank, passage_id in enumerate(ranking):
             scores[passage_id] = scores.get(passage_id, 0.0) + weight * _FUSION / (_FUSION + rank)
-    return {i: s / (1 + VECTOR_WEIGHT) for i, s in sorted(scores.items(), key=lambda item: -item[1])}
+    return {i: s / (1 + shared) for i, s in sorted(scores.items(), key=lambda item: -item[1])}
+
+
+def best_coverage(hits: Sequence[Hit]) -> float:
+    """The most of the question that the words of one of the first hits hold, 0 to 1."""
+    return max((hit.coverage for hit in hits[:_FIRST]), default=0.0)

@@ -306,6 +306,16 @@ class TestVectors:
         passages = [Passage("meaning", "a hound barks"), Passage("words", "Zanzibar office")]
         assert ids(PassageIndex(passages, embed=self.embed).search("dog of the Zanzibar office", 2))[0] == "words"
 
+    def test_a_model_that_finds_anything_alike_takes_no_place_from_a_passage_that_holds_all_that_is_asked(self) -> None:
+        def confused(texts: Sequence[str]) -> list[list[float]]:
+            return [[1.0, 0.0] if "29" in text or "?" in text else [0.9, 0.4] for text in texts]
+
+        passages = [Passage(f"f{n}", f"Walk {n} led over hill {n * 7 % 11}") for n in range(200)]
+        passages += [Passage(f"n{n}", f"Staging of play {n} went well") for n in range(30)]
+        passages += [Passage("answer", "The staging database is called heron"), Passage("like", "A staging database")]
+        hits = PassageIndex(passages, embed=confused).search("what is the staging database called?", 40)
+        assert ids(hits)[:2] == ["answer", "like"]
+
     def test_a_failing_function_leaves_the_words(self, caplog: pytest.LogCaptureFixture) -> None:
         def broken(texts: Sequence[str]) -> list[list[float]]:
             raise ConnectionError("no route")
