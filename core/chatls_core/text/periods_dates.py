@@ -22,7 +22,7 @@ from .periods import (
 from .periods_pieces import NO_SUCH, PIECES, PREPOSITIONS, as_part, capital, plural, shift
 from .periods_reduce import Reading, rules
 from .periods_tokens import Token, WrittenDate
-from .periods_words import PERMISSION_WORDS
+from .periods_words import FUNCTION_WORDS, PERMISSION_WORDS
 from .tokenizer import fold
 
 _ABBREVIATED_AFTER = frozenset({"ON", "FROM", "TO", "BETWEEN", "AND", "SINCE", "BEFORE", "AFTER"})
@@ -40,6 +40,10 @@ def _month_is_meant(r: Reading) -> bool:
     day = r.token("d") if "d" in r.match.re.groupindex else None
     if day is None:
         before = r.before()
+        if before is not None and before.code == "-":
+            before = r.before(2)  # "mid-March"
+        if before is not None and (before.code in ("EARLY", "MID", "LATE") or _names_a_noun(r, before)):
+            return capital(month)
         if before is None or before.code not in PREPOSITIONS:
             return r.whole and capital(month) and fold(month.word) == "march"
         if r.language == "pt" and len(month.word) == 3 and before.code in ("OF", "IN"):
@@ -55,6 +59,14 @@ def _month_is_meant(r: Reading) -> bool:
         return True
     before = r.before()
     return capital(month) or r.whole or (before is not None and before.code in PREPOSITIONS and r.closed)
+
+
+def _names_a_noun(r: Reading, before: Token) -> bool:
+    """Whether a month says of when a thing is: "our March numbers", "the May release"."""
+    month = r.token("m")
+    assert month is not None
+    whose = before.code in ("THE", "MY") and r.language == "en" and (len(month.word) > 3 or fold(month.word) == "may")
+    return whose and r.followed_by("_") and fold(r.tokens[r.last + 1].word) not in FUNCTION_WORDS["en"]
 
 
 def _date(r: Reading) -> Period | tuple[str, None] | None:
@@ -164,7 +176,7 @@ def _bare_year(r: Reading) -> Period | None:
     if not (1900 <= value <= 2100 or (said and value > 1500)):
         return None
     told = before is not None and (
-        before.code in ("IN", "SINCE", "BEFORE", "AFTER", "FROM", "BETWEEN", "LATE", "EARLY", "MID")
+        before.code in ("IN", "SINCE", "BEFORE", "AFTER", "FROM", "FOR", "BETWEEN", "LATE", "EARLY", "MID")
         or (before.code == "TO" and before.word.lower() not in ("to", "ao"))
     )
     return year(value, alone=(told and r.closed) or r.whole)

@@ -7,6 +7,8 @@ from datetime import datetime
 from .periods import (
     CalendarFields,
     Period,
+    add,
+    day_of,
     early_part,
     iso_week,
     late_part,
@@ -105,7 +107,16 @@ def _numbered_day(r: Reading) -> Period | None:
     return latest(CalendarFields(day=r.number("d")), r.now)
 
 
+def _iso_week(r: Reading) -> Period:
+    token = r.token("week")
+    assert token is not None and isinstance(token.value, tuple)
+    year, number, day = token.value
+    week = iso_week(year, number)
+    return day_of(add(week.start, day - 1, "day")) if day else week
+
+
 NUMBERED_RULES = rules(
+    (r"(?P<week>WEEK) ", _iso_week),
     (r"(?P<part>PART) {year_after}", _part),
     (r"(?P<y>Y) (?:, )?(?P<part>PART) ", _part),
     (r"(?:THE )?(?P<d>O) (?P<u>UNIT) ", _century),

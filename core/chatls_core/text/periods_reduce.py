@@ -31,6 +31,7 @@ _SEEDS = frozenset(
         "Y",
         "DEC",
         "PART",
+        "WEEK",
         "TODATE",
         "WC",
         "DUR",
@@ -151,7 +152,8 @@ class Reading:
 
     def after_any(self, words: frozenset[str], within: int) -> bool:
         """Whether one of the ``within`` words before the reading is among ``words``."""
-        return any(fold(t.word) in words for t in self.tokens[max(0, self.first - within) : self.first] if t.word)
+        near = self.tokens[max(0, self.first - within) : self.first]
+        return any(fold(t.word) in words and t.word != "Go" for t in near if t.word)  # "Go 1.22" is a language
 
     @property
     def timely(self) -> bool:

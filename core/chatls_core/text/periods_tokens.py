@@ -30,8 +30,10 @@ _LEXEMES = re.compile(
   | (?P<my>(?<![\w.:/-])(?P<m4>\d{1,2})(?P<s4>\s?[-/]\s?)(?P<y4>\d{4})(?![\w:/-]|\.\d|,\d))
   | (?P<dm>(?<![\w.:/-])(?P<a5>\d{1,2})(?P<s5>[-/.])(?P<b5>\d{1,2})(?![\w:/%-]|\.\d|,\d))
   | (?P<clock>\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d+)?(?:\s?[ap]\.?m\b\.?)? | \d{1,2}\s?[ap]\.?m\b\.? | \d{1,2}h(?:\d\d)?\b)
-  | (?P<part>(?<!\w)(?:(?P<py>\d{4})\s?)?(?P<pk>[QqHh]|[1-4]?[Tt])(?P<pn>[1-4])\b)
-  | (?P<decade>(?<!\w)'?(?P<dn>\d{4}|\d0)'?s\b)
+  | (?P<week>(?<![\w.-])(?P<wy>\d{4})-?W(?P<wn>[0-5]\d)(?:-?(?P<wd>[1-7]))?\b)
+  | (?P<part>(?<!\w)(?:(?P<py>\d{4})\s?)?(?P<pk>[QqHh]|[1-4]?[Tt])(?P<pn>[1-4])
+        (?:\s?/\s?(?P<pl>\d{4})|\s?['’](?P<ps>\d\d))?\b)
+  | (?P<decade>(?<!\w)'?(?P<dn>\d{3}0|\d0)'?s\b)
   | (?P<feira>\b[2-6][aª](?:-|\s)feira\b)
   | (?P<ordinal>(?<![\w.:/-])(?P<on>\d{1,2})(?:\s?(?:st|nd|rd|th)\b|[ºª°]|o\b|a\b))
   | (?P<number>(?<![\w.:/$€£#])(?<![^a-zA-Z]-)\d+(?![\w%:]|[.,]\d|-\d))
@@ -98,6 +100,9 @@ def _with_names_of_two_words(tokens: Sequence[Token], language: str) -> Iterator
                 continue
             yield first
             at += 1
+            if first.code == "UNIT" and (mark := _in_time(tokens, at)):
+                yield Token("INTIME", None, tokens[at].start, tokens[mark].end)
+                at = mark + 1
         elif words[0] in ("fim", "fins", "final", "finais") and words[1:] == ["de", "semana"]:
             yield Token("UNIT", "weekend", first.start, tokens[at + 2].end)
             at += 3
@@ -113,6 +118,12 @@ def _with_names_of_two_words(tokens: Sequence[Token], language: str) -> Iterator
             at += 1
 
 
+def _in_time(tokens: Sequence[Token], at: int) -> int:
+    """Where the "time" of "two weeks' time" and "a week's time" stands, whose apostrophe is at ``at``; 0 for none."""
+    words = [t.word.lower() or t.code for t in tokens[at : at + 3]]
+    return at + 1 if words[:2] == ["'", "time"] else at + 2 if words == ["'", "s", "time"] else 0
+
+
 def _token(match: re.Match[str], language: str) -> list[Token]:
     kind = str(match.lastgroup)
     start, end, text = match.start(), match.end(), match[0]
@@ -121,7 +132,7 @@ def _token(match: re.Match[str], language: str) -> list[Token]:
     if kind == "numrun" or kind == "other":
         return _glued(text, start, language)
     if kind == "mark":
-        return [Token(text if text in ",.-/'–—" else "!", None, start, end)]
+        return [Token("'" if text == "’" else text if text in ",.-/'–—" else "!", None, start, end)]
     written = _written_date(match, kind, language)
     if written is not None:
         return [Token("LIT", written, start, end, text)]
@@ -142,12 +153,15 @@ def _token(match: re.Match[str], language: str) -> list[Token]:
 
 
 def _numeric(match: re.Match[str], kind: str, start: int, end: int, text: str) -> Token:
+    if kind == "week":
+        return Token("WEEK", (int(match["wy"]), int(match["wn"]), int(match["wd"] or 0)), start, end)
     if kind == "wc":
         return Token("WC", None, start, end)
     if kind == "part":
         letter, number = match["pk"][-1].lower(), int(match["pn"])
         months = {"q": 3, "t": 3, "h": 6}[letter]
-        year = int(match["py"]) if match["py"] else None
+        said = match["py"] or match["pl"]
+        year = int(said) if said else full_year(int(match["ps"])) if match["ps"] else None
         if number * months > 12 or len(match["pk"]) > 1:
             return Token("_", None, start, end)
         return Token("PART", (months, number, year), start, end)

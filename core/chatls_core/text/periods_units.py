@@ -13,7 +13,7 @@ from .periods import (
     next_weekday,
     unit_at,
 )
-from .periods_pieces import PIECES, as_part, plural, shift
+from .periods_pieces import NO_SUCH, PIECES, as_part, plural, shift
 from .periods_reduce import Reading, rules
 from .tokenizer import fold
 
@@ -104,6 +104,7 @@ LEVEL_WORDS = rules(
     (r"DAYPART LAST ", lambda r: _named_day(-1)),
     (r"(?:THIS|OFTHIS) DAYPART ", lambda r: _named_day(0)),
     (r"QUE VEM ", _next_again),
+    (r"EVERY (?:THE )?(?:OTHER )?(?:N |O )?(?:WD|DWD|WO|MON|DMON|UNIT) (?:N )?(?!LAST |NEXT |OF )", lambda _: NO_SUCH),
     pieces=PIECES,
 )
 
@@ -228,6 +229,9 @@ def _from_weekday(r: Reading) -> Period:
 
 
 def _ahead(r: Reading) -> Period | None:
+    preposition = r.token("in")
+    if preposition is not None and preposition.word.lower() == "over":
+        return None  # "over 3 weeks" is how long
     by = _days_and_longer(r)
     if r.has("sure") or r.future or r.whole:
         return day_of(moved(midnight(r.now), by, 1))
@@ -295,7 +299,8 @@ UNIT_RULES = rules(
     (r"(?P<n>DUR) FROM (?P<w>WD) ", _from_weekday),
     (r"(?P<n>DUR) (?P<back>BEFORE )(?:OF )?(?P<r>REL) ", _from_named_day),
     (r"(?P<n>DUR) AFTER (?:OF )?(?P<r>REL) ", _from_named_day),
-    (r"IN (?P<n>DUR) ", _ahead),
+    (r"(?P<in>IN )(?P<n>DUR) ", _ahead),
+    (r"(?:IN )?(?P<n>DUR) (?P<sure>INTIME )(?:FROM NOW )?", _ahead),
     (r"(?P<sure>DAQUI )(?:A )?(?P<n>DUR) ", _ahead),
     (r"WITHIN (?:OF )?(?P<n>DUR) (?P<from>FROM (?:NOW|REL) )?", _within),
     (r"(?P<n>DUR) (?:IN THE FUTURE |HENCE )", _next_units),

@@ -14,6 +14,18 @@ from chatls_core.text.time_expressions import SCAN_LIMIT, TimeWindow, find
 NOW = datetime(2026, 5, 13, 15, 30)
 
 ENGLISH = """
+we ship in two weeks' time | 2026-05-27 2026-05-28
+the demo is in a week’s time | 2026-05-20 2026-05-21
+2026-W14 notes | 2026-03-30 2026-04-06
+what stands in 2026-W14-3? | 2026-04-01 2026-04-02
+mid-March release | 2026-03-10 2026-03-21
+our March numbers | 2026-03-01 2026-04-01
+the May release | 2026-05-01 2026-06-01
+May 2025's outage | 2025-05-01 2025-06-01
+budget for 2025 | 2025-01-01 2026-01-01
+Q1/2026 results | 2026-01-01 2026-04-01
+Q4 '25 | 2025-10-01 2026-01-01
+in the 1990's | 1990-01-01 2000-01-01
 what did we do last week? | 2026-05-04 2026-05-11
 in this month | 2026-05-01 2026-06-01
 what happened last Tuesday | 2026-05-05 2026-05-06

@@ -11,6 +11,15 @@ from chatls_core.text.time_expressions import find
 NOW = datetime(2026, 5, 13, 15, 30)
 
 ENGLISH = """
+every Friday we deploy
+every Monday at 9
+each Tuesday the backup is tested
+every other Friday
+every March we file taxes
+Lua 5.4 and Go 1.22
+the March on Washington
+over 3 weeks
+see W14 of the manual
 what is the 30 days retention policy
 the trial lasts 2 weeks
 it took a day and a half
@@ -225,6 +234,10 @@ the century bug
 """
 
 PORTUGUESE = """
+cada segunda-feira revisamos
+todo dia 5 pagamos as contas
+todas as terças tem reunião
+a cada 15 dias
 faltam mais dois meses de trabalho
 levou dois dias e meio
 meia hora de trabalho
