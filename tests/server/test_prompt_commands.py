@@ -51,6 +51,25 @@ async def test_a_context_is_made_attached_priced_and_detached(
         assert (await editor.command("chatls.context.list", {}))["data"]["contexts"] == []
 
 
+async def test_an_attached_context_is_folded_and_unfolded(tmp_path: Path, workspace: Path, models: ModelServer) -> None:
+    (workspace / "manual.md").write_text("a line of the manual\n" * 200)
+    async with client(tmp_path, workspace, models) as editor:
+        await editor.command("chatls.context.create", {"name": "docs", "paths": ["manual.md"]})
+        session = (await editor.command("chatls.session.new", {}))["data"]["sessionId"]
+        whole = await editor.command("chatls.context.attach", {"name": "docs", "sessionId": session})
+        folded = await editor.command("chatls.context.attach", {"name": "docs", "sessionId": session, "fold": True})
+        assert folded["data"]["tokens"] < whole["data"]["tokens"] / 5
+        assert (folded["data"]["folded"], folded["data"]["fold"]) == (True, True)
+        await editor.request("chatls/chat", {"text": "what does it say?", "sessionId": session})
+        assert "a line of the manual" not in models.requests[-1].system_text
+        assert "knowledge" in models.requests[-1].tool_names
+        status = await editor.command("chatls.context.status", {"sessionId": session})
+        assert status["data"]["folded"] == ["docs"]
+        await editor.command("chatls.context.attach", {"name": "docs", "sessionId": session, "fold": False})
+        await editor.request("chatls/chat", {"text": "and now?", "sessionId": session})
+        assert "a line of the manual" in models.requests[-1].system_text
+
+
 async def test_the_conversation_is_compacted_from_the_chat_box(
     tmp_path: Path,
     workspace: Path,

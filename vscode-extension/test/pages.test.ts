@@ -33,7 +33,9 @@ describe('the Context page', () => {
       { id: 'section:0', name: 'mode', tokens: 400, cached: 400 },
       { id: 'turn', name: 'turn context', tokens: 100, cached: 0 },
     ],
-    attached: [{ name: 'api docs', tokens: 1200, folded: true }],
+    attached: [{ name: 'api docs', tokens: 1200 }],
+    pinned: ['deploy'],
+    personas: ['reviewer'],
     checkpoints: [{ id: 'p', label: 'Second question', when: 'today' }],
   };
 
@@ -63,10 +65,26 @@ describe('the Context page', () => {
     expect(posted).toEqual([{ type: 'ready' }, { type: 'open', id: 'section:0' }, { type: 'rewind', id: 'p' }]);
   });
 
-  it('shows attached contexts and lets go of one', () => {
-    expect($('main').textContent).toContain('api docs1,200 tokens, folded');
+  it('lets go of what the user put into the prompt with one click', () => {
+    expect($('main').textContent).toContain('api docs1,200 tokens');
     button('Detach “api docs”').click();
     expect(posted.pop()).toEqual({ type: 'detach', name: 'api docs' });
+    button('Unpin “deploy”').click();
+    expect(posted.pop()).toEqual({ type: 'unpin', name: 'deploy' });
+    button('Detach “reviewer”').click();
+    expect(posted.pop()).toEqual({ type: 'dismiss', name: 'reviewer' });
+  });
+
+  it('folds a context and unfolds it again, but not one that is too large', () => {
+    button('Fold “api docs” to a card; the model can still read it').click();
+    expect(posted.pop()).toEqual({ type: 'fold', name: 'api docs', fold: true });
+    tell({ type: 'state', state: { ...state, attached: [{ name: 'api docs', tokens: 90, folded: true, fold: true }] } });
+    expect($('main').textContent).toContain('api docs90 tokens, folded');
+    button('Unfold “api docs”').click();
+    expect(posted.pop()).toEqual({ type: 'fold', name: 'api docs', fold: false });
+    tell({ type: 'state', state: { ...state, attached: [{ name: 'api docs', tokens: 90, folded: true, fold: false }] } });
+    expect($('main').textContent).toContain('90 tokens, folded for space');
+    expect([...document.querySelectorAll('button')].some((one) => /old “api docs”/.test(one.getAttribute('aria-label') ?? ''))).toBe(false);
   });
 
   it('a redraw leaves the focus where it was', () => {

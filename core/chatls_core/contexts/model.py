@@ -76,10 +76,12 @@ class Context(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """A context attached to a conversation; lower ``priority`` comes first in the prompt."""
+    """A context attached to a conversation; lower ``priority`` comes first in the prompt. With ``fold`` the user wants
+    only its card there."""
 
     name: str
     priority: int = DEFAULT_PRIORITY
+    fold: bool = False
 
 
 def checked_name(name: str) -> str:

@@ -6,8 +6,8 @@ call that reads them. Nothing is dropped without such a card.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 from chatls_core.contexts.model import DEFAULT_PRIORITY, Attachment, Context, ContextFile
 from chatls_core.contexts.reading import MAX_ENTRIES, chunks, shown_paths
@@ -30,7 +30,8 @@ PREFIX_RESERVE_CHARS = 6_000
 
 @dataclass(frozen=True, slots=True)
 class RenderedContext:
-    """A context as it stands in the prompt; ``folded``: its text would not fit, so only a card stands there."""
+    """A context as it stands in the prompt; ``folded``: shorter than its mode shows it, as it would not fit or the user
+    wants it so."""
 
     name: str
     section: Section
@@ -41,14 +42,16 @@ def attachments(conversation: Conversation) -> tuple[Attachment, ...]:
     """What is attached, in the order of the prompt."""
     stored = conversation.state.get(STATE_KEY)
     rows = [row for row in stored if isinstance(row, dict)] if isinstance(stored, list) else []
-    found = [Attachment(str(row.get("name", "")), _priority(row.get("priority"))) for row in rows]
+    found = [
+        Attachment(str(row.get("name", "")), _priority(row.get("priority")), row.get("fold") is True) for row in rows
+    ]
     return tuple(sorted(found, key=lambda a: (a.priority, a.name.lower())))
 
 
-def attach(conversation: Conversation, name: str, priority: int = DEFAULT_PRIORITY) -> None:
-    """Attach a context from the next turn on; attaching it again sets its priority."""
+def attach(conversation: Conversation, name: str, priority: int = DEFAULT_PRIORITY, *, fold: bool = False) -> None:
+    """Attach a context from the next turn on; attaching it again sets its priority and whether only its card stands."""
     rest = [a for a in attachments(conversation) if a.name.lower() != name.lower()]
-    _store(conversation, [*rest, Attachment(name, priority)])
+    _store(conversation, [*rest, Attachment(name, priority, fold)])
 
 
 def detach(conversation: Conversation, name: str) -> bool:
@@ -66,28 +69,59 @@ def prefix_budget(window: int, ratio: float) -> int:
     return max(PREFIX_FLOOR_CHARS, int(window * PREFIX_SHARE * ratio) - PREFIX_RESERVE_CHARS)
 
 
-def rendered(contexts: Sequence[Context], budget_chars: int, *, calls: bool = True) -> tuple[RenderedContext, ...]:
-    """Contexts in order within ``budget_chars``; the largest fold into cards first, however many it takes.
+def rendered(
+    contexts: Sequence[Context], budget_chars: int, *, calls: bool = True, folded: Collection[str] = ()
+) -> tuple[RenderedContext, ...]:
+    """Contexts in order within ``budget_chars`` (spec/agent.md §1.3): first cards lose their lists of files, then whole
+    contexts become cards, at last these lose their lists too; the largest first, however many it takes.
 
-    The cards themselves always stand, so a budget below their size is exceeded by them. Without ``calls`` there is no
-    tool that reads a context, so none is named.
+    What is left always stands, so a budget below that is exceeded. ``folded`` are lower-case names of those the user
+    wants one step shorter in any case. Without ``calls`` there is no tool that reads a context: then none is named, and
+    only what outgrows the budget becomes a card.
     """
-    found = [
+    forms = [_forms(context, calls) for context in contexts]
+    chosen = [int(calls and c.name.lower() in folded and len(f) > 1) for c, f in zip(contexts, forms, strict=True)]
+
+    def size(index: int) -> int:
+        return len(forms[index][chosen[index]])
+
+    total = sum(map(size, range(len(forms))))
+    for whole, step in ((False, 1), (True, 1), (True, 2)):
+        stage = [i for i, c in enumerate(contexts) if _whole(c) is whole and chosen[i] < step < len(forms[i])]
+        for index in sorted(stage, key=size, reverse=True):
+            if total <= budget_chars:
+                break
+            before = size(index)
+            chosen[index] = step
+            total += size(index) - before
+    return tuple(
         RenderedContext(
-            c.name, Section(f"context {c.name}", text(c, calls), recovery=recovery_call(c.name) if calls else "")
+            c.name,
+            Section(f"context {c.name}", forms[i][chosen[i]], recovery=recovery_call(c.name) if calls else ""),
+            chosen[i] > 0,
         )
-        for c in contexts
-    ]
-    total = sum(len(r.section.text) for r in found)
-    for index in sorted(range(len(found)), key=lambda i: -len(found[i].section.text)):
-        if total <= budget_chars:
-            break
-        short = card(contexts[index], "It is too large to stand here whole.", calls)
-        if len(short) < len(found[index].section.text):
-            total += len(short) - len(found[index].section.text)
-            section = replace(found[index].section, text=short)
-            found[index] = RenderedContext(found[index].name, section, True)
-    return tuple(found)
+        for i, c in enumerate(contexts)
+    )
+
+
+def _whole(context: Context) -> bool:
+    """Whether a context's files stand in the prompt, all or a part of them."""
+    return context.mode in ("full", "chunked")
+
+
+def _forms(context: Context, calls: bool) -> list[str]:
+    """A context's texts, each shorter than the one before: as its mode shows it, as a card, as one line with calls."""
+    forms = [text(context, calls)]
+    shorter = [card(context, "It is folded.", calls)] if _whole(context) else []
+    for form in [*shorter, *([_line(context)] if calls else [])]:
+        if len(form) < len(forms[-1]):
+            forms.append(form)
+    return forms
+
+
+def _line(context: Context) -> str:
+    calls = (recovery_call(context.name, "toc"), recovery_call(context.name), recovery_call(context.name, "search"))
+    return "{}. It is folded. Its files: {}. Read one: {}. Search all: {}.".format(_header(context), *calls)
 
 
 def text(context: Context, calls: bool = True) -> str:
@@ -128,7 +162,9 @@ def _files(context: Context, files: Sequence[ContextFile]) -> list[str]:
 
 
 def _store(conversation: Conversation, rows: Sequence[Attachment]) -> None:
-    conversation.state[STATE_KEY] = [{"name": a.name, "priority": a.priority} for a in rows]
+    conversation.state[STATE_KEY] = [
+        {"name": a.name, "priority": a.priority, **({"fold": True} if a.fold else {})} for a in rows
+    ]
     conversation.state[REBUILD_KEY] = True
 
 

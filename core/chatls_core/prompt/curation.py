@@ -16,6 +16,7 @@ from chatls_core.prompt.attached_contexts import (
     detach,
     prefix_budget,
     rendered,
+    text,
 )
 from chatls_core.prompt.compaction import ARCHIVED_KEY
 from chatls_core.prompt.compaction_archive import Archive
@@ -92,10 +93,22 @@ class Curation:
     def rendered(self, conversation: Conversation, model: Model, other_chars: int) -> tuple[RenderedContext, ...]:
         """The attached contexts as sections, folded where they and ``other_chars`` of other sections outgrow the prefix
         budget; where no tool reads them, only where they outgrow the window."""
-        ratio = self.frozen_ratio(conversation, model)
         calls = bool(conversation.state.get(KNOWLEDGE_KEY, True))
-        budget = prefix_budget(model.info.window, ratio) if calls else int(model.info.window * WHOLE_SHARE * ratio)
-        return rendered(self.attached(conversation), budget - other_chars, calls=calls)
+        folded = {a.name.lower() for a in attachments(conversation) if a.fold}
+        budget = self.prefix_budget(conversation, model) - other_chars
+        return rendered(self.attached(conversation), budget, calls=calls, folded=folded)
+
+    def whole_chars(self, conversation: Conversation) -> int:
+        """Characters of the attached contexts as their modes show them."""
+        calls = bool(conversation.state.get(KNOWLEDGE_KEY, True))
+        return sum(len(text(context, calls)) for context in self.attached(conversation))
+
+    def prefix_budget(self, conversation: Conversation, model: Model) -> int:
+        """Characters the system text may have; where no tool reads contexts, all that a request would be taken with."""
+        ratio = self.frozen_ratio(conversation, model)
+        if conversation.state.get(KNOWLEDGE_KEY, True):
+            return prefix_budget(model.info.window, ratio)
+        return int(model.info.window * WHOLE_SHARE * ratio)
 
     def frozen_ratio(self, conversation: Conversation, model: Model) -> float:
         """Characters per token as at the conversation's first use of ``model``: a moving one would fold and unfold

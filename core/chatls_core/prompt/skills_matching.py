@@ -9,7 +9,7 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from chatls_core.instructions.globs import PatternSet
@@ -125,12 +125,33 @@ def pinned_sections(skills: Sequence[Skill], names: Sequence[str], mode: Mode) -
     """Pinned skills, whole, as sections of the system text."""
     wanted = {name.lower() for name in names}
     return tuple(
-        Section(
-            f"skill {s.name}", f"Pinned skill “{s.name}”: {s.description}\n\n{s.body}", recovery=recovery_call(s, mode)
-        )
+        Section(f"skill {s.name}", f"{_pinned_heading(s)}\n\n{s.body}", recovery=recovery_call(s, mode))
         for s in skills
         if s.name.lower() in wanted
     )
+
+
+def fold_pinned(
+    sections: Sequence[Section], skills: Sequence[Skill], excess: int
+) -> tuple[tuple[Section, ...], tuple[str, ...]]:
+    """The ``sections`` of pinned skills with ``excess`` characters fewer where that can be, the largest folded first
+    into the call that reads them (spec/agent.md §1.3); and the names of those."""
+    note = "Its text is left out for space. Before you work on what it is about, read it:"
+    short = {f"skill {s.name}": f"{_pinned_heading(s)}\n{note}" for s in skills}
+    found, folded = list(sections), []
+    for index in sorted(range(len(found)), key=lambda i: len(found[i].text), reverse=True):
+        section = found[index]
+        text = f"{short[section.name]} {section.recovery}"
+        if excess <= 0 or len(text) >= len(section.text):
+            break
+        excess -= len(section.text) - len(text)
+        found[index] = replace(section, text=text)
+        folded.append(section.name)
+    return tuple(found), tuple(folded)
+
+
+def _pinned_heading(skill: Skill) -> str:
+    return f"Pinned skill “{skill.name}”: {skill.description}"
 
 
 def catalogue(skills: Sequence[Skill], names: Sequence[str]) -> Section | None:

@@ -23,6 +23,7 @@ from chatls_core.prompt.skills_matching import (
     PULL_KEY,
     ToldSkill,
     catalogue,
+    fold_pinned,
     matching,
     pinned,
     pinned_sections,
@@ -148,13 +149,21 @@ class Preparation:
             index = services.memory.index_digest() if self._ways.memory else ""
             sections.append(memory_section(services.memory.card(), index, recall=self._ways.memory))
         instructions = Section("instructions", render_stable(items))
-        skills = [*self._skill_sections(model), *self._mcp_section(model)]
-        taken = sum(len(s.text) for s in (*sections, *skills, instructions) if s is not None)
         self._conversation.state[KNOWLEDGE_KEY] = self._ways.knowledge
+        all_skills = self._all_skills()
+        standing = pinned_sections(all_skills, self._standing_skills(), self._request.mode)
+        others = [*self._skill_list(all_skills), *self._mcp_section(model)]
+        taken = sum(len(s.text) for s in (*sections, *others, instructions) if s is not None)
+        folded: tuple[str, ...] = ()
+        if self._readable():
+            whole = taken + services.curation.whole_chars(self._conversation) + sum(len(s.text) for s in standing)
+            excess = whole - services.curation.prefix_budget(self._conversation, model)
+            standing, folded = fold_pinned(standing, all_skills, excess)
+        taken += sum(len(s.text) for s in standing)
         contexts = services.curation.rendered(self._conversation, model, taken)
         sections += [context.section for context in contexts]
-        self._conversation.state["folded"] = [context.name for context in contexts if context.folded]
-        sections += [*skills, instructions]
+        self._conversation.state["folded"] = [*folded, *(context.name for context in contexts if context.folded)]
+        sections += [*standing, *others, instructions]
         freeze_stable(self._conversation, items)
         kept = [s for s in sections if s is not None and s.text.strip()]
         self._conversation.state["sections"] = [s.name for s in kept]
@@ -177,13 +186,11 @@ class Preparation:
         """Names of the skills in the system text: pinned ones, and those of the chosen personas."""
         return (*pinned(self._conversation), *personas.skills_of(self._conversation))
 
-    def _skill_sections(self, model: Model) -> list[Section]:
-        """Pinned skills and the list of the others; with skills there, the call that reads them is offered."""
-        skills = self._all_skills()
-        names = self._standing_skills()
+    def _skill_list(self, skills: Sequence[Skill]) -> list[Section]:
+        """The skills that do not stand in full; with skills there, the call that reads them is offered."""
         self._conversation.state[PULL_KEY] = bool(skills) and self._ways.pull
-        listed = catalogue(skills, names) if self._ways.pull else None
-        return [*pinned_sections(skills, names, self._request.mode), *([listed] if listed else [])]
+        listed = catalogue(skills, self._standing_skills()) if self._ways.pull else None
+        return [listed] if listed else []
 
     def _mcp_section(self, model: Model) -> list[Section]:
         """Freeze which remote tools there are; in chat, where they cannot be called, list them."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from chatls_core.contexts import Context
 from chatls_core.contexts.model import WARN_ATTACHED_TOKENS, WARN_BYTES, WARN_FILES, WARN_TOKENS
 from chatls_core.llm.model import Model
-from chatls_core.prompt.attached_contexts import prefix_budget
+from chatls_core.prompt.attached_contexts import attachments, prefix_budget
 from chatls_core.prompt.cache_record import cache_record
 from chatls_core.prompt.cache_standing import CacheStanding, cache_standing
 from chatls_core.prompt.compaction_trim import count_recoverable
@@ -23,13 +23,15 @@ from chatls_core.turn.spending import SUMMARY, TURN
 
 @dataclass(frozen=True, slots=True)
 class AttachedCost:
-    """An attached context: estimated tokens per turn, US dollars for them cold and cached (``None``: unknown)."""
+    """An attached context: estimated tokens per turn, US dollars for them cold and cached (``None``: unknown); whether it
+    is ``folded``, and whether the user wants it so (``fold``)."""
 
     name: str
     tokens: int
     cold_usd: float | None
     cached_usd: float | None
     folded: bool
+    fold: bool = False
     warnings: tuple[str, ...] = ()
 
 
@@ -112,6 +114,7 @@ def attached_costs(services: Services, conversation: Conversation, model: Model)
     """What each attached context costs per turn. Reads the disk. Raises :class:`OSError`."""
     ratio = services.curation.ratio.ratio(model.provider, model.model)
     other = sum(s.chars for s in _sections(conversation, ratio) if not s.name.startswith("context "))
+    wanted = {attachment.name.lower() for attachment in attachments(conversation) if attachment.fold}
     contexts = {context.name: context for context in services.curation.attached(conversation)}
     found = []
     for shown in services.curation.rendered(conversation, model, other):
@@ -123,7 +126,15 @@ def attached_costs(services: Services, conversation: Conversation, model: Model)
         cold = None if prices is None else prices.cache_write or prices.input
         cached = None if prices is None else prices.cache_read or prices.input
         found.append(
-            AttachedCost(shown.name, tokens, _usd(tokens, cold), _usd(tokens, cached), shown.folded, tuple(warnings))
+            AttachedCost(
+                shown.name,
+                tokens,
+                _usd(tokens, cold),
+                _usd(tokens, cached),
+                shown.folded,
+                shown.name.lower() in wanted,
+                tuple(warnings),
+            )
         )
     return tuple(found)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from chatls_core.contexts import Context, ContextError
+from chatls_core.contexts.model import DEFAULT_PRIORITY
 from chatls_core.llm.events import ModelError
 from chatls_core.prompt.attached_contexts import attach, attachments, detach
 from chatls_core.prompt.compaction import CompactionError
@@ -138,11 +139,17 @@ async def _session(server: ChatServer, session_id: str | None) -> tuple[Agent, L
 
 @command("chatls.context.attach", args.ContextArgs)
 async def context_attach(server: ChatServer, a: args.ContextArgs) -> CommandResult:
-    """Attach a context to a conversation from its next turn on; answers with what that costs per turn."""
+    """Attach a context to a conversation from its next turn on, or fold an attached one; answers with what that costs
+    per turn."""
     agent, live = await _session(server, a.session_id)
     name = _name(a)
+    if a.fold and not agent.services.settings.prompt.knowledge:
+        why = "nothing could read it then: chatls.prompt.knowledge is off"
+        raise RpcError(INVALID_PARAMS, f"fold: {name!r} cannot be folded, {why}")
     context = await _contexts(lambda: agent.services.curation.contexts.get(name))
-    attach(live.conversation, context.name)
+    before = {each.name: each.priority for each in attachments(live.conversation)}
+    priority = before.get(context.name, DEFAULT_PRIORITY)
+    attach(live.conversation, context.name, priority, fold=bool(a.fold))
     costs = await _costs(agent, live)
     mine = next(cost for cost in costs if cost.name == context.name)
     lines = [f"Attached **{mine.name}**. {_price(mine)}", *(f"- {warning}" for warning in mine.warnings)]
@@ -182,7 +189,8 @@ async def _costs(agent: Agent, live: LiveSession) -> tuple[AttachedCost, ...]:
 
 def _price(cost: AttachedCost) -> str:
     size = f"≈{cost.tokens:,} tokens per turn"
-    folded = "; too large to stand in the prompt whole, so the model reads it by its tool" if cost.folded else ""
+    why = "as you wish" if cost.fold else "as it is too large to stand in the prompt whole"
+    folded = f"; folded, {why}: the model reads it by its tool" if cost.folded else ""
     if cost.cold_usd is None or cost.cached_usd is None:
         return f"{size}; the price is unknown{folded}."
     return f"{size}; ${cost.cold_usd:.4f} cold, ${cost.cached_usd:.4f} cached{folded}."

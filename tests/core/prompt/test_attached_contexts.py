@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from chatls_core.prompt.attached_contexts import attach, attachments, card, detach, prefix_budget, rendered
+from chatls_core.prompt.skills_matching import PINNED_KEY
 from chatls_core.turn.standing import attached_costs, standing
 from tests.core.prompt.helpers import conversation
+from tests.core.prompt.test_skills import write
 from tests.core.turn.conftest import Desk
 from tests.fakes.model_server import Call, Reply, Tokens
 
@@ -115,7 +117,7 @@ async def test_status_says_what_fills_the_window_and_what_is_folded(desk: Desk, 
     live = await desk.agent.session("s")
     attach(live.conversation, "docs")
     await desk.ask("hello")
-    found = standing(desk.agent.services, live.conversation, desk.agent.model_of(live))
+    found = await standing(desk.agent.services, live.conversation, desk.agent.model_of(live))
     assert found.folded == ("docs",)
     assert {"mode", "context docs"} <= {s.name for s in found.sections}
     assert found.window == 20_000 and 0 < found.used_share < 1
@@ -129,5 +131,51 @@ async def test_the_size_of_a_token_is_learned_from_what_the_model_counted(desk: 
     desk.models.script(Reply(text="ok", usage=Tokens(input=4_000)))
     await desk.ask("x" * 8_000)
     live = await desk.agent.session("s")
-    found = standing(desk.agent.services, live.conversation, desk.agent.model_of(live))
+    found = await standing(desk.agent.services, live.conversation, desk.agent.model_of(live))
     assert found.learned and found.chars_per_token < 4.0
+
+
+async def test_what_the_user_folds_stands_as_a_card_until_it_is_unfolded(desk: Desk, docs: Path) -> None:
+    (docs / "long.md").write_text("a line of the manual\n" * 100)
+    desk.agent.services.curation.contexts.create("docs", [docs])
+    live = await desk.agent.session("s")
+    for fold in (True, False):
+        attach(live.conversation, "docs", fold=fold)
+        await desk.ask("hello")
+        assert ("a line of the manual" in system_of(desk)) is not fold
+        assert 'knowledge {"command": "get", "kb": "docs"' in system_of(desk) or not fold
+        found = await standing(desk.agent.services, live.conversation, desk.agent.model_of(live))
+        assert found.folded == (("docs",) if fold else ())
+    desk.agent = desk.make_agent(prompt={"knowledge": False})
+    live = await desk.agent.session("s")
+    attach(live.conversation, "docs", fold=True)
+    await desk.ask("hello")
+    assert "a line of the manual" in system_of(desk)
+
+
+async def test_pinned_skills_fold_before_lists_and_lists_before_contexts(desk: Desk, docs: Path) -> None:
+    (docs / "long.md").write_text("a line of the manual\n" * 1300)
+    many = desk.host.root / "many"
+    many.mkdir()
+    for n in range(150):
+        (many / f"chapter-with-a-long-name-{n}.md").write_text("text")
+    write(desk.host.root / ".chatcli/skills", "deploy", "description: how we deploy", "Push the tag. " * 900)
+    contexts = desk.agent.services.curation.contexts
+    contexts.create("docs", [docs])
+    contexts.create("many", [many], mode="knowledge")
+    seen = []
+    for window in (60_000, 26_000, 19_000, 9_000):
+        desk.agent = desk.make_agent(contextWindow=window)
+        live = await desk.agent.session(f"s{window}")
+        live.conversation.state[PINNED_KEY] = ["deploy"]
+        for name in ("docs", "many"):
+            attach(live.conversation, name)
+        await desk.ask("hello", session=f"s{window}")
+        found = await standing(desk.agent.services, live.conversation, desk.agent.model_of(live))
+        seen.append(found.folded)
+        text = system_of(desk)
+        assert ("Push the tag." in text) is ("skill deploy" not in found.folded)
+        assert 'context_pull {"kind": "skill", "name": "deploy"}' in text or "skill deploy" not in found.folded
+        assert ("chapter-with-a-long-name-77" in text) is ("many" not in found.folded)
+        assert ("a line of the manual" in text) is ("docs" not in found.folded)
+    assert seen == [(), ("skill deploy",), ("skill deploy", "many"), ("skill deploy", "docs", "many")]

@@ -35,7 +35,7 @@ async def say(desk: Desk, usage: Tokens, pause: float = 20, **more: Any) -> list
 
 async def stands(desk: Desk) -> Standing:
     live = await desk.agent.session("s")
-    return standing(desk.agent.services, live.conversation, desk.agent.model_of(live))
+    return await standing(desk.agent.services, live.conversation, desk.agent.model_of(live))
 
 
 async def test_a_chat_starts_with_five_minutes_and_gets_an_hour_after_a_pause_that_lost_the_prefix(desk: Desk) -> None:

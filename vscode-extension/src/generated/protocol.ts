@@ -126,12 +126,13 @@ export interface CommandResult {
   data?: unknown;
 }
 
-/** A named context. */
+/** A named context; attached with `fold` only a card of it stands in the prompt. */
 export interface ContextArgs {
   name?: string;
   paths?: string[];
   mode?: string;
   watch?: boolean;
+  fold?: boolean;
   sessionId?: string;
 }
 

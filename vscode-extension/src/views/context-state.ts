@@ -25,13 +25,23 @@ export interface ContextState {
   bars: Bar[];
   /** Contexts that ride along with every turn. */
   attached: AttachedContext[];
+  /** Skills that stand in every prompt because the user pinned them. */
+  pinned: string[];
+  /** Personas the user chose. */
+  personas: string[];
   checkpoints: { id: string; label: string; when: string }[];
   /** Why there is nothing to draw. */
   problem?: string;
 }
 
 export type ToContext = { type: 'state'; state: ContextState };
-export type FromContext = { type: 'ready' } | { type: 'open'; id: string } | { type: 'rewind'; id: string } | { type: 'detach'; name: string } | { type: 'switchModel' };
+export type FromContext =
+  | { type: 'ready' }
+  | { type: 'open'; id: string }
+  | { type: 'rewind'; id: string }
+  | { type: 'fold'; name: string; fold: boolean }
+  | { type: 'detach' | 'unpin' | 'dismiss'; name: string }
+  | { type: 'switchModel' };
 
 /** The bars of a prompt with the exact text of each. Empty parts are left out. */
 export function partsOf(preview: PromptPreview): (Bar & { text: string })[] {

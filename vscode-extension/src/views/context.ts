@@ -10,6 +10,19 @@ import { debounced } from './rows';
 
 const SCHEME = 'chatls-prompt';
 
+/** What takes a context, a skill or a persona out of the prompt. */
+const LETS_GO = { detach: 'chatls.context.detach', unpin: 'chatls.skill.unpin', dismiss: 'chatls.persona.detach' } as const;
+
+interface Past {
+  checkpoints: Checkpoint[];
+  attached: AttachedContext[];
+  pinned: string[];
+  personas: string[];
+  costUsd?: number;
+}
+
+const NOTHING: Past = { checkpoints: [], attached: [], pinned: [], personas: [] };
+
 export interface ContextInput {
   extensionUri: vscode.Uri;
   run: RunCommand;
@@ -78,8 +91,13 @@ export class ContextView implements vscode.WebviewViewProvider, vscode.TextDocum
       case 'rewind':
         await vscode.commands.executeCommand('chatls.ui.session.rewind', message.id);
         return this.read();
+      case 'fold':
+        await this.input.run('chatls.context.attach', { name: message.name, fold: message.fold, sessionId: this.input.session() });
+        return this.read();
       case 'detach':
-        await this.input.run('chatls.context.detach', { name: message.name, sessionId: this.input.session() });
+      case 'unpin':
+      case 'dismiss':
+        await this.input.run(LETS_GO[message.type], { name: message.name, sessionId: this.input.session() });
         return this.read();
       case 'switchModel':
         await vscode.commands.executeCommand('chatls.ui.model.switch');
@@ -130,7 +148,7 @@ export class ContextView implements vscode.WebviewViewProvider, vscode.TextDocum
       const preview = await this.preview(false);
       const parts = partsOf(preview);
       this.texts = new Map(parts.map(({ id, name, text }) => [id, { name, text }]));
-      const past = sessionId ? await this.past(sessionId) : { checkpoints: [], attached: [] };
+      const past = sessionId ? await this.past(sessionId) : NOTHING;
       return {
         model: preview.model ?? '',
         tokens: preview.tokens ?? 0,
@@ -142,22 +160,26 @@ export class ContextView implements vscode.WebviewViewProvider, vscode.TextDocum
     } catch (error) {
       const { message, hint } = failureOf(error);
       const problem = hint && !message.includes(hint) ? `${message} ${hint}` : message;
-      return { model: '', tokens: 0, window: 0, bars: [], attached: [], checkpoints: [], problem };
+      return { model: '', tokens: 0, window: 0, bars: [], ...NOTHING, checkpoints: [], problem };
     }
   }
 
-  /** What the conversation has gathered: ways back, attached contexts, money spent. */
-  private async past(sessionId: string): Promise<{ checkpoints: Checkpoint[]; attached: AttachedContext[]; costUsd?: number }> {
+  /** What the conversation has gathered: ways back, what the user put into its prompt, money spent. */
+  private async past(sessionId: string): Promise<Past> {
     const { run } = this.input;
-    const [points, contexts, cost] = await Promise.all([
+    const [points, contexts, skills, personas, cost] = await Promise.all([
       run<{ checkpoints?: Checkpoint[] } | undefined>('chatls.session.rewind', { sessionId }),
       run<{ attached?: AttachedContext[] } | undefined>('chatls.context.attached', { sessionId }),
+      run<{ skills?: { name: string; pinned?: boolean }[] } | undefined>('chatls.skill.list', { sessionId }),
+      run<{ personas?: { name: string; attached?: boolean }[] } | undefined>('chatls.persona.list', { sessionId }),
       run<{ totalUsd?: number; unknown?: string[] } | undefined>('chatls.cost.show', { sessionId }),
     ]);
     const known = cost.data?.unknown?.length ? undefined : cost.data?.totalUsd;
     return {
       checkpoints: points.data?.checkpoints ?? [],
       attached: contexts.data?.attached ?? [],
+      pinned: (skills.data?.skills ?? []).filter((skill) => skill.pinned).map(({ name }) => name),
+      personas: (personas.data?.personas ?? []).filter((persona) => persona.attached).map(({ name }) => name),
       ...(known === undefined ? {} : { costUsd: known }),
     };
   }

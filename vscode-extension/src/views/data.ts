@@ -160,8 +160,10 @@ export interface PromptPreview {
 export interface AttachedContext {
   name: string;
   tokens?: number;
-  /** Too large to stand in the prompt whole: the model reads it by its tool. */
+  /** Not whole in the prompt: the model reads it by its tool. */
   folded?: boolean;
+  /** Folded because the user wants it so, not for its size. */
+  fold?: boolean;
 }
 
 export interface Checkpoint {

@@ -32,7 +32,8 @@ function draw(state: ContextState, post: (message: FromContext) => void): HTMLEl
     choose.addEventListener('click', () => post({ type: 'switchModel' }));
     return [h('p', { role: 'status' }, state.problem), choose];
   }
-  return [total(state), bars(state, post), ...(state.attached.length ? [attached(state, post)] : []), history(state, post)];
+  const chosen = state.attached.length + state.pinned.length + state.personas.length;
+  return [total(state), bars(state, post), ...(chosen ? [attached(state, post)] : []), history(state, post)];
 }
 
 function total(state: ContextState): HTMLElement {
@@ -72,13 +73,25 @@ function strip(bar: Bar, most: number): HTMLElement {
 
 function attached(state: ContextState, post: (message: FromContext) => void): HTMLElement {
   const list = h('ul', {});
-  for (const { name: title, tokens = 0, folded } of state.attached) {
-    const words = folded ? t('{0} tokens, folded', number(tokens)) : t('{0} tokens', number(tokens));
-    const detach = h('button', { type: 'button', class: 'secondary', 'data-key': `context:${title}`, 'aria-label': t('Detach “{0}”', title) }, t('Detach'));
-    detach.addEventListener('click', () => post({ type: 'detach', name: title }));
-    list.append(h('li', {}, h('span', { class: 'label', title }, title), h('span', { class: 'quiet' }, words), detach));
+  const row = (title: string, words: string, ...buttons: HTMLElement[]) =>
+    list.append(h('li', {}, h('span', { class: 'label', title }, title), h('span', { class: 'quiet' }, words), ...buttons));
+  const button = (key: string, title: string, text: string, label: string, message: FromContext) => {
+    const made = h('button', { type: 'button', class: 'secondary', 'data-key': `${key}:${title}`, 'aria-label': label }, text);
+    made.addEventListener('click', () => post(message));
+    return made;
+  };
+  for (const { name: title, tokens = 0, folded, fold } of state.attached) {
+    const words = fold ? t('{0} tokens, folded', number(tokens)) : folded ? t('{0} tokens, folded for space', number(tokens)) : t('{0} tokens', number(tokens));
+    const turn = fold
+      ? [button('fold', title, t('Unfold'), t('Unfold “{0}”', title), { type: 'fold', name: title, fold: false })]
+      : folded
+        ? []
+        : [button('fold', title, t('Fold'), t('Fold “{0}” to a card; the model can still read it', title), { type: 'fold', name: title, fold: true })];
+    row(title, words, ...turn, button('context', title, t('Detach'), t('Detach “{0}”', title), { type: 'detach', name: title }));
   }
-  return h('section', { class: 'listed' }, h('h2', {}, t('Attached Contexts')), list);
+  for (const title of state.pinned) row(title, t('pinned skill'), button('skill', title, t('Unpin'), t('Unpin “{0}”', title), { type: 'unpin', name: title }));
+  for (const title of state.personas) row(title, t('persona'), button('persona', title, t('Detach'), t('Detach “{0}”', title), { type: 'dismiss', name: title }));
+  return h('section', { class: 'listed' }, h('h2', {}, t('Attached')), list);
 }
 
 function history(state: ContextState, post: (message: FromContext) => void): HTMLElement {

@@ -191,12 +191,13 @@ class PromptShowArgs(Wire):
 
 
 class ContextArgs(Wire):
-    """A named context."""
+    """A named context; attached with ``fold`` only a card of it stands in the prompt."""
 
     name: str | None = None
     paths: list[str] | None = None
     mode: str | None = None
     watch: bool | None = None
+    fold: bool | None = None
     session_id: str | None = None
 
 
