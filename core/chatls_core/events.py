@@ -122,7 +122,7 @@ class PlanEntry:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The model's plan, whole, each time it changes."""
+    """The model's plan, whole, each time it changes; once more at the end of a turn that left a step in progress."""
 
     entries: tuple[PlanEntry, ...]
 

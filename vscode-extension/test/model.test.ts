@@ -86,6 +86,13 @@ describe('how it ends', () => {
     expect(turn.parts.map((part) => ('status' in part ? part.status : ''))).toEqual(['failed', 'rejected']);
   });
 
+  it('leaves no step of a plan in progress', () => {
+    const entries = [{ text: 'a', status: 'completed' }, { text: 'b', status: 'in_progress' }, { text: 'c', status: 'pending' }];
+    const turn = turnOf({ kind: 'plan', entries });
+    applyOutcome(turn, { kind: 'interrupted' });
+    expect(turn.parts).toEqual([{ kind: 'plan', entries: [entries[0], { text: 'b', status: 'pending' }, entries[2]] }]);
+  });
+
   it('restores a journalled failure with its kind', () => {
     const turn = restoredTurn({
       ...sent,

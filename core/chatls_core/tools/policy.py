@@ -144,6 +144,20 @@ class Policy:
         default: Action = "ask" if asks and not read_only else "allow"
         return Verdict(rule or default, always=f"{tool} {subject}"[:MAX_PATTERN] if asks else "")
 
+    def only_looks(self, line: str) -> bool:
+        """Whether every command of a line can only show what stands in the folders. Reads the disk."""
+        try:
+            found = commands(line)
+        except UnreadableCommandError:
+            return False
+        folder = self._roots[0] if self._roots else None
+        for command in found:
+            if not only_reads(command, self._roots, folder):
+                return False
+            if command.words[:1] == ("cd",):
+                folder = self._entered(folder, command)
+        return True
+
     def _judge_line(self, line: str) -> Verdict:
         if not self._trusted:
             return Verdict("deny", "the workspace is not trusted, so nothing runs in it")

@@ -21,6 +21,7 @@ from chatls_core.tools.base import Tool, ToolArguments, ToolContext, ToolError, 
 from chatls_core.tools.gate import permit
 from chatls_core.tools.policy import Policy
 from chatls_core.turn.live import LiveSession, Turn
+from chatls_core.turn.planning import Planning
 from chatls_core.turn.results import fit_result
 from chatls_core.turn.stalls import Failures
 
@@ -43,6 +44,7 @@ class CallRunner:
         tools: ToolSet,
         archive: Archive,
         failures: Failures,
+        planning: Planning,
     ) -> None:
         self._settings = settings
         self._policy = policy
@@ -52,6 +54,7 @@ class CallRunner:
         self._tools = tools
         self._archive = archive if RECALL in tools.names() else None
         self._failures = failures
+        self._planning = planning
         self._results: dict[int, ToolResultPart] = {}
         self._limit = asyncio.Semaphore(MAX_PARALLEL)
 
@@ -112,6 +115,10 @@ class CallRunner:
         except ToolError as error:
             await self._refuse(number, call, str(error))
             return
+        if refusal := await self._planning.refusal(tool, arguments, self._tools.names()):
+            # No advice of the kind "do not send it again": it is to be sent again.
+            await self._refuse(number, call, refusal, advise=False)
+            return
         self._turn.emit(
             ToolStart(
                 call.id, tool.name, tool.label(arguments), tool.kind, call.arguments, _places(tool, arguments, context)
@@ -137,9 +144,9 @@ class CallRunner:
             return
         if outcome.external:
             self._session.conversation.state["external"] = True
-        await self._finish(
-            number, call, "completed", outcome.text, locations=outcome.locations, max_chars=outcome.max_chars
-        )
+        remark = self._planning.remark(tool, self._turn.emit)
+        text = f"{outcome.text}\n{remark}" if remark else outcome.text
+        await self._finish(number, call, "completed", text, locations=outcome.locations, max_chars=outcome.max_chars)
 
     def _context(self, call_id: str) -> ToolContext:
         return ToolContext(
@@ -153,9 +160,9 @@ class CallRunner:
             turn_id=self._turn.id,
         )
 
-    async def _refuse(self, number: int, call: ToolCallPart, text: str) -> None:
+    async def _refuse(self, number: int, call: ToolCallPart, text: str, *, advise: bool = True) -> None:
         self._turn.emit(ToolStart(call.id, call.name, call.name, "other", call.arguments))
-        await self._finish(number, call, "failed", text, is_error=True)
+        await self._finish(number, call, "failed", text, is_error=True, advise=advise)
 
     async def _finish(
         self,
@@ -165,13 +172,15 @@ class CallRunner:
         text: str,
         *,
         is_error: bool = False,
+        advise: bool = True,
         locations: tuple[Location, ...] = (),
         max_chars: int | None = None,
     ) -> None:
         most = self._settings.agent.tool_result_max_chars
         limit = most if max_chars is None else min(most, max_chars)
         shown = await asyncio.to_thread(fit_result, text, limit, self._archive)
-        if status != "denied" and (advice := self._failures.advice(call, failed=status == "failed")):
+        advise = advise and status != "denied"
+        if advise and (advice := self._failures.advice(call, failed=status == "failed")):
             shown = f"{shown}\n{advice}"
         self._results[number] = ToolResultPart(call.id, call.name, shown, is_error)
         self._turn.emit(ToolEnd(call.id, status, cut.by_chars(shown, SHOWN_OUTPUT_CHARS), locations))

@@ -47,6 +47,7 @@ from chatls_core.turn.compacting import fit
 from chatls_core.turn.exchange import ChatResult
 from chatls_core.turn.execute_blocks import execute_calls
 from chatls_core.turn.live import LiveSession, Turn
+from chatls_core.turn.planning import Planning
 from chatls_core.turn.preparation import Preparation
 from chatls_core.turn.saving import copy_of, save_or_tell
 from chatls_core.turn.services import Services
@@ -93,6 +94,8 @@ class TurnRun:
         self._progressed = False
         self._call_ids: dict[str, int] = {}
         self._failures = Failures()
+        self._planning = Planning(turn.request.mode, services.policy)
+        turn.listen(lambda numbered: self._planning.see(numbered.event))
         self._before_turn = session.conversation
         self._checkpointing: asyncio.Task[None] | None = None
         self._soon = False
@@ -133,6 +136,7 @@ class TurnRun:
                 ) = before
             raise
         finally:
+            self._planning.close(self._turn.emit)
             await asyncio.shield(self._checkpoint())
             await asyncio.shield(asyncio.to_thread(self._services.spending.flush))
         await self._prepare.reinforce("".join(self._answer))
@@ -253,6 +257,8 @@ class TurnRun:
                 self._turn.emit(Notice("warning", "Stopped: the model repeated the same step without progress."))
                 return "stalled"
             await self._run_calls(calls)
+            if self._planning.held:
+                repeats.forget()
             await self._journal_edits()
             await self._take_steering()
             await save_or_tell(self._services, self._session, self._turn)
@@ -428,6 +434,7 @@ class TurnRun:
 
     async def _run_calls(self, calls: Sequence[ToolCallPart]) -> None:
         services = self._services
+        self._planning.begin_step()
         runner = CallRunner(
             services.settings,
             services.policy,
@@ -437,6 +444,7 @@ class TurnRun:
             self._tools,
             services.curation.archive,
             self._failures,
+            self._planning,
         )
         try:
             await runner.run(calls)

@@ -202,6 +202,9 @@ export function applyOutcome(turn: Turn, outcome: Outcome, turnId?: string): voi
   for (const part of turn.parts) {
     if (part.kind === 'tool' && part.status === 'running') part.status = outcome.kind === 'done' ? 'completed' : 'failed';
     if (part.kind === 'edit' && part.status === 'proposed' && outcome.kind !== 'done') part.status = 'rejected';
+    if (part.kind === 'plan') {
+      part.entries = part.entries.map((entry) => (entry.status === 'in_progress' ? { ...entry, status: 'pending' } : entry));
+    }
   }
 }
 

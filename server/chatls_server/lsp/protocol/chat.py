@@ -243,7 +243,7 @@ class EditEvent(EventBase):
 
 
 class PlanEvent(EventBase):
-    """The model's plan, whole, each time it changes."""
+    """The model's plan, whole, each time it changes; once more at the end of a turn that left a step in progress."""
 
     kind: Literal["plan"]
     entries: list[PlanEntryWire]
