@@ -403,7 +403,7 @@ export interface PlanEntryWire {
   status: string;
 }
 
-/** The model's plan, whole, each time it changes. */
+/** The model's plan, whole, each time it changes; once more at the end of a turn that left a step in progress. */
 export interface PlanEvent {
   turnId: string;
   seq: number;
