@@ -3,6 +3,7 @@
 Everything is measured against a loopback model server, with a baseline in the same run:
 
 * first delta: from the editor's request to its first text event, against the official SDK asked directly, in turn;
+* first question of a server: the same, when the vendor's SDK is not loaded yet, and when it was told of it ahead;
 * memory: resident set of the server after one turn, against a bare Python with the same SDK imported;
 * cache: how much of each request's input is a prefix the previous one already carried, over a scripted conversation.
 """
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
 
 TURNS = 30
+AT_LEAST = 2.0
+"""Seconds that a person needs to open the panel, and again to write a question."""
+
 PAUSE = 0.2
 """Seconds of rest before a question: caches are cold, as they are when a person asks."""
 
@@ -79,6 +83,16 @@ async def overhead(models: ModelServer, editor: LspClient, client: AsyncAnthropi
         statistics.median(times) * 1e3 for times in (ours, alone, [a - b for a, b in zip(ours, alone, strict=True)])
     )
     return f"{mine:.1f} ms, SDK alone {theirs:.1f}, overhead {more:.1f} (goal 5)"
+
+
+async def first_question(folder: Path, models: ModelServer, environment: Mapping[str, str], *, prepared: bool) -> float:
+    """Seconds to the first delta of a new server's first question; ``prepared``: told of it two seconds before."""
+    async with LspClient(home=folder / "home", root=folder / "workspace", environment=environment) as editor:
+        await asyncio.sleep(AT_LEAST)
+        if prepared:
+            editor.notify("chatls/prepare", {})
+        await asyncio.sleep(AT_LEAST)
+        return await first_delta(models, editor, 0)
 
 
 def resident_mib(pid: int) -> float:
@@ -137,8 +151,12 @@ async def main() -> None:
                 async with anthropic.AsyncAnthropic(api_key="bench", base_url=models.url, max_retries=0) as client:
                     at_once = await overhead(models, editor, client, TURNS, 0)
                     rested = await overhead(models, editor, client, TURNS * 2, PAUSE)
+            cold, ready = [
+                await first_question(Path(folder), models, environment, prepared=prepared) for prepared in (False, True)
+            ]
     print(f"first delta, median of {TURNS}, question after question: {at_once}")
     print(f"first delta, median of {TURNS}, each after {PAUSE} s of rest: {rested}")
+    print(f"first question of a server: {cold * 1e3:.0f} ms, told of ahead {ready * 1e3:.0f} ms")
     bare = bare_sdk_mib()
     print(f"resident memory after one turn: {memory:.0f} MiB, SDK alone {bare:.0f} MiB, ratio {memory / bare:.2f}")
     share, size = cached_share(bodies), len(json.dumps(bodies[0]["system"]))

@@ -421,3 +421,23 @@ async def test_every_first_day_provider_streams_and_edits(
         assert "".join(v["delta"] for v in editor.progress(1) if v["kind"] == "text") == "one two"
         await editor.request("chatls/chat", {"text": "edit", "mode": "coder", "sessionId": "s"})
         assert buffer.text == "x = 2\n"
+
+
+async def test_a_server_that_was_told_of_a_question_ahead_asks_nothing_before_it_comes(
+    tmp_path: Path, workspace: Path, models: ModelServer
+) -> None:
+    models.script(Reply(text="Hello."))
+    async with client(tmp_path, workspace, models) as editor:
+        editor.notify("chatls/prepare", {})
+        editor.notify("chatls/prepare", None)
+        await editor.command("chatls.provider.list")
+        assert models.requests == []
+        answer = await editor.request("chatls/chat", {"text": "hi", "sessionId": "s"})
+    assert answer["text"] == "Hello."
+
+
+async def test_preparing_without_anybody_to_answer_is_no_error(tmp_path: Path, workspace: Path) -> None:
+    async with LspClient(home=tmp_path / "home", root=workspace, environment={}) as editor:
+        editor.notify("chatls/prepare", {})
+        assert await editor.command("chatls.provider.list")
+        assert not [m for m in editor.received if m.get("method") == "window/showMessage"]

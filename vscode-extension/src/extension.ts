@@ -64,7 +64,15 @@ export function activate(context: vscode.ExtensionContext): void {
   });
   const views = new Views({ extensionUri: context.extensionUri, run, results, session: () => controller.session, mode, asUri, fromWire, openMessage, filesChanged });
   const statusListeners: (() => void)[] = [];
-  const router = new PanelRouter({ controller, companions, reviews, view, run, asUri, surroundings, refresh, setMode, settingsTaken });
+  let prepared: unknown;
+  const prepare = () => {
+    if (server.client === undefined || server.client === prepared) return;
+    prepared = server.client;
+    void server.client.sendNotification('chatls/prepare', {});
+  };
+  const router = new PanelRouter({
+    controller, companions, reviews, view, run, asUri, surroundings, refresh, setMode, prepare, settingsTaken,
+  });
 
   function mode(): Mode {
     return memento.get<Mode>('mode') ?? 'chat';

@@ -27,6 +27,10 @@ class Listed:
 class Backend(Protocol):
     """A connection to one provider. Backends neither retry nor price; they translate."""
 
+    async def load(self) -> None:
+        """Load what the first request needs, the vendor's SDK above all. Asks nothing of the service. Raises
+        ``ModelError``."""
+
     def stream(self, request: ModelRequest, model: str, info: ModelInfo) -> AsyncGenerator[ModelEvent, None]:
         """Ask once. Yields everything but :class:`Answering`, ends with :class:`Stopped`, raises ``ModelError``."""
 

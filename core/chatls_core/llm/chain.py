@@ -156,6 +156,15 @@ class ChainModel:
     def __repr__(self) -> str:
         return f"ChainModel({', '.join(f'{c.provider}/{c.model}' for c in self._candidates)})"
 
+    async def load(self) -> None:
+        """Load what asking the preferred provider needs; see :class:`chatls_core.llm.model.Model`."""
+        first = self._candidates[0]
+        await first.ready()
+        try:
+            await first.backend().load()
+        except Exception as raised:
+            raise _typed(raised, first) from raised
+
     async def count_tokens(self, request: ModelRequest) -> int | None:
         """Input tokens by the preferred provider's own count; see :class:`chatls_core.llm.model.Model`."""
         first = self._candidates[0]

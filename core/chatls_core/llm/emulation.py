@@ -58,6 +58,10 @@ class EmulatedTools:
         finally:
             await stream.aclose()
 
+    async def load(self) -> None:
+        """Load what the inner service needs."""
+        await self._inner.load()
+
     async def count_tokens(self, request: ModelRequest, model: str, info: ModelInfo) -> int | None:
         """The inner service's count of what is really sent."""
         return await self._inner.count_tokens(_in_words(request), model, info)

@@ -54,6 +54,9 @@ class Model(Protocol):
     def info(self) -> ModelInfo:
         """Facts about the model."""
 
+    async def load(self) -> None:
+        """Load what the first request needs, so that it need not wait. Raises :class:`ModelError`."""
+
     def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         """Ask; the first event is :class:`Answering`, the last one :class:`Stopped`.
 

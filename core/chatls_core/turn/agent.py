@@ -113,6 +113,14 @@ class Agent:
         self.forwarding.start()
         await asyncio.shield(self._ready)
 
+    async def prepare(self) -> None:
+        """The user is about to ask: load what the first answer needs, the vendor's SDK above all. Never raises."""
+        await self.ready()
+        try:
+            await self.services.models.select(*self._preferred).load()
+        except ModelError as error:
+            log.info("nobody could be prepared to answer: %s", error)
+
     def _expire(self) -> None:
         """Let machine-named conversations go that are past their time (spec/memory.md §15.1); read memory ahead."""
         try:

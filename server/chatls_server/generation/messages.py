@@ -25,6 +25,7 @@ MESSAGES: tuple[Message, ...] = (
     Message("chatls/chat", "client", chat.ChatParams, chat.ChatResult, "one turn; cancel it with `$/cancelRequest`"),
     Message("chatls/secrets", "client", editor.Secrets, None, "at start and on change"),
     Message("chatls/trustChanged", "client", editor.TrustChanged, None),
+    Message("chatls/prepare", "client", editor.Prepare, None, "optional"),
     Message(
         "workspace/textDocumentContent",
         "client",

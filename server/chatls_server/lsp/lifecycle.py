@@ -36,6 +36,7 @@ def register(server: ChatServer) -> None:
             types.WINDOW_WORK_DONE_PROGRESS_CANCEL: lambda params: server.work.cancelled(params),
             "chatls/secrets": lifecycle.secrets,
             "chatls/trustChanged": lifecycle.trust_changed,
+            "chatls/prepare": lifecycle.prepare,
         }
     )
 
@@ -131,6 +132,11 @@ class Lifecycle:
             self._warn(self._server.opened.reload())
             await self._reopened()
             await self._configured()
+
+    async def prepare(self, _params: Any) -> None:
+        """``chatls/prepare``: the user begins to write."""
+        agent = await self._server.agent()
+        await agent.prepare()
 
     async def secrets(self, params: Any) -> None:
         """Keys of the editor's secret storage; an empty one is removed."""

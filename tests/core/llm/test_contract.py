@@ -88,6 +88,14 @@ async def test_first_delta_arrives_before_the_last_is_sent(wire: Wire, server: M
     assert [e.text async for e in stream if isinstance(e, TextDelta)] == ["two ", "three"]
 
 
+async def test_loading_ahead_asks_the_service_nothing(wire: Wire, server: ModelServer) -> None:
+    server.script(Reply(text="hello"))
+    model = models_for(wire, server).select(wire.provider)
+    await model.load()
+    assert server.requests == []
+    assert (await collect(model, ask())).error is None
+
+
 SMALL = Reply(text="ß👩", reasoning="é", tool_calls=(Call("f", {"ü": "👩"}, split=3),))
 
 

@@ -37,6 +37,23 @@ def test_choosing_a_model_loads_no_sdk() -> None:
     assert loaded_after(code) == set()
 
 
+def test_what_is_loaded_ahead_of_a_question_is_the_sdk_of_who_would_answer(tmp_path: Path) -> None:
+    code = (
+        "import asyncio, pathlib\n"
+        "from chatls_core.config import Settings\n"
+        "from chatls_core.turn.agent import Agent\n"
+        "async def main():\n"
+        f"    keys = {{'HOME': {str(tmp_path)!r}, 'ANTHROPIC_API_KEY': 'k', 'ANTHROPIC_BASE_URL': 'http://127.0.0.1:9'}}\n"
+        f"    agent = Agent(pathlib.Path({str(tmp_path)!r}), Settings(), keys)\n"
+        "    await agent.ready()\n"
+        "    assert 'anthropic' not in sys.modules\n"
+        "    await agent.prepare()\n"
+        "    await agent.close()\n"
+        "asyncio.run(main())"
+    )
+    assert {"anthropic", "openai"} & loaded_after(code) == {"anthropic"}
+
+
 def test_no_server_no_sdk(tmp_path: Path) -> None:
     (tmp_path / "mcp_servers.json").write_text('{"mcpServers": [{"name": "x", "command": "x"}]}')
     code = (

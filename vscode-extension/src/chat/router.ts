@@ -21,6 +21,8 @@ export interface RouterInput {
   surroundings(): Surroundings;
   refresh(): void;
   setMode(mode: Mode): void;
+  /** The user begins to write. */
+  prepare(): void;
   /** Resolves when the server has taken new settings, or after a short while. */
   settingsTaken(): Promise<void>;
 }
@@ -82,6 +84,7 @@ export class PanelRouter {
         this.input.refresh();
         return;
       case 'draft':
+        if (message.text) this.input.prepare();
         controller.keepDraft(message.text);
         return;
       case 'complete':

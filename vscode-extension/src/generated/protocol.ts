@@ -423,6 +423,9 @@ export interface Position {
   character: number;
 }
 
+/** The user begins to write: load what the first answer needs. Nothing is sent to a model. */
+export type Prepare = Record<string, never>;
+
 /** Show the profile, or set fields of it (an empty value clears one). */
 export interface ProfileArgs {
   /** alias: fields */
@@ -728,6 +731,7 @@ export interface ClientMessages {
   'chatls/chat': { params: ChatParams; result: ChatResult };
   'chatls/secrets': { params: Secrets; result: void };
   'chatls/trustChanged': { params: TrustChanged; result: void };
+  'chatls/prepare': { params: Prepare; result: void };
   'workspace/textDocumentContent': { params: TextDocumentContentParams; result: TextDocumentContent };
 }
 

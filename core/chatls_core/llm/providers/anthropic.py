@@ -97,6 +97,10 @@ class AnthropicBackend:
                 self._client = await asyncio.to_thread(self._make_client, self._endpoint)
             return self._client
 
+    async def load(self) -> None:
+        """Load what the first request needs; see :class:`Backend`."""
+        await self._connected()
+
     async def stream(self, request: ModelRequest, model: str, info: ModelInfo) -> AsyncGenerator[ModelEvent, None]:
         """Ask once; see :class:`Backend`. Where the service does not edit contexts, it is asked again without."""
         if self._edits_refused or self._endpoint.provider in _CLOUDS:

@@ -7,6 +7,7 @@ token that lives half an hour; it is renewed before it ends.
 from __future__ import annotations
 
 import asyncio
+import importlib
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import replace
@@ -62,6 +63,10 @@ class CopilotBackend:
                 endpoint = replace(self._endpoint, key=Secret(answer["token"]))
                 self._chat = OpenAIChatBackend(endpoint, _QUIRKS)
             return self._chat
+
+    async def load(self) -> None:
+        """Load the SDK; a token is only asked for with a question. See :class:`Backend`."""
+        await asyncio.to_thread(importlib.import_module, "openai")
 
     async def stream(self, request: ModelRequest, model: str, info: ModelInfo) -> AsyncGenerator[ModelEvent, None]:
         """Ask once; see :class:`Backend`."""

@@ -62,6 +62,10 @@ class GeminiBackend:
         self._http = HttpService(endpoint, {"x-goog-api-key": endpoint.key.reveal()})
         self._caches = ExplicitCaches(self._http, clock)
 
+    async def load(self) -> None:
+        """Load what the first request needs; see :class:`Backend`."""
+        await self._http.load()
+
     async def stream(self, request: ModelRequest, model: str, info: ModelInfo) -> AsyncGenerator[ModelEvent, None]:
         """Ask once; see :class:`Backend`. A cache that Google does not take costs one more try, nothing else."""
         body = build(request, model, info, self._endpoint.provider)

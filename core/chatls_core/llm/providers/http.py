@@ -40,6 +40,10 @@ class HttpService:
         timeout = httpx.Timeout(self._endpoint.idle_timeout, connect=self._endpoint.connect_timeout)
         return httpx.AsyncClient(headers=self._headers, timeout=timeout, **self._endpoint.client_options())
 
+    async def load(self) -> None:
+        """Load the HTTP library and open the client; nothing is sent."""
+        await self._connected()
+
     async def lines(self, path: str, body: Json) -> AsyncGenerator[bytes, None]:
         """The lines of a streamed answer, split at ``\\n`` only: JSON may hold every other line separator.
 

@@ -149,6 +149,10 @@ class LocalBackend:
             self._chat, self._chat_url = OpenAIChatBackend(endpoint, _QUIRKS), url
         return self._chat
 
+    async def load(self) -> None:
+        """Start the child process, which loads the model; see :class:`Backend`."""
+        await self._connected()
+
     async def stream(self, request: ModelRequest, model: str, info: ModelInfo) -> AsyncGenerator[ModelEvent, None]:
         """Ask once; see :class:`Backend`."""
         chat = await self._connected()

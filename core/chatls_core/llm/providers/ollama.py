@@ -55,6 +55,10 @@ class OllamaBackend:
         key = endpoint.key.reveal()
         self._http = HttpService(endpoint, {"Authorization": f"Bearer {key}"} if key else {})
 
+    async def load(self) -> None:
+        """Load what the first request needs; see :class:`Backend`."""
+        await self._http.load()
+
     async def stream(self, request: ModelRequest, model: str, info: ModelInfo) -> AsyncGenerator[ModelEvent, None]:
         """Ask once; see :class:`Backend`."""
         reader = _Reader(self._endpoint, model)

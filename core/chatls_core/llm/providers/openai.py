@@ -22,6 +22,10 @@ class OpenAIBackend:
         self._chat = OpenAIChatBackend(endpoint, quirks)
         self._responses = OpenAIResponsesBackend(endpoint, quirks)
 
+    async def load(self) -> None:
+        """Load the SDK, which both wires share; see :class:`Backend`."""
+        await self._chat.load()
+
     def stream(self, request: ModelRequest, model: str, info: ModelInfo) -> AsyncGenerator[ModelEvent, None]:
         """Ask once; see :class:`Backend`."""
         wire = self._responses if prefers_responses(model) else self._chat

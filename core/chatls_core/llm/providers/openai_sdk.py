@@ -56,6 +56,10 @@ class OpenAISdkBackend:
                 self._client = await asyncio.to_thread(open_client, self._endpoint)
             return self._client
 
+    async def load(self) -> None:
+        """Load what the first request needs; see :class:`Backend`."""
+        await self._connected()
+
     async def count_tokens(self, request: ModelRequest, model: str, info: ModelInfo) -> int | None:
         """``None``: this wire has no token count."""
         return None

@@ -26,6 +26,10 @@ class TrustChanged(Wire):
     trusted: bool
 
 
+class Prepare(Wire):
+    """The user begins to write: load what the first answer needs. Nothing is sent to a model."""
+
+
 class ApprovalOption(Wire):
     """One button of an approval."""
 
