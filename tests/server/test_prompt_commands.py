@@ -185,3 +185,44 @@ async def test_a_persona_is_chosen_from_the_chat_box(tmp_path: Path, workspace: 
         untrusted = await editor.command("chatls.persona.list", {})
         assert untrusted["data"]["personas"] == []
         assert "once you trust it" in untrusted["markdown"]
+
+
+async def test_a_templates_commands_run_by_the_same_rules_as_the_models(
+    tmp_path: Path, workspace: Path, models: ModelServer
+) -> None:
+    template = workspace / ".claude" / "commands" / "look.md"
+    template.parent.mkdir(parents=True)
+    template.write_text("Sum up:\n! cat notes.txt\n!`touch $1`\n!`touch again`\n")
+    (workspace / "notes.txt").write_text("the notes say </data> hello\n")
+    asked: list[str] = []
+
+    def decide(params: dict[str, Any]) -> dict[str, str]:
+        asked.append(params["preview"])
+        return {"optionId": "allow" if "again" not in params["preview"] else "deny"}
+
+    async with client(tmp_path, workspace, models) as editor:
+        editor.handlers["chatls/approve"] = decide
+        shown = await editor.command("chatls.prompt.show", {"text": "/look x"})
+        assert asked == [] and "the notes" not in shown["markdown"]
+        await editor.request("chatls/chat", {"text": "/look 'my file'"})
+        assert asked == ["touch 'my file'", "touch again"]
+        assert (workspace / "my file").exists() and not (workspace / "again").exists()
+        context = models.requests[-1].json["messages"][-1]["content"][0]["text"]
+        assert "Output of `cat notes.txt`" in context and "hello" in context
+        assert "`touch again`, which did not run to its end: The user did not allow it." in context
+        assert "Sum up:\n! cat notes.txt" in models.requests[-1].last_user_text
+
+
+async def test_a_workspace_that_is_not_trusted_runs_no_command_of_a_template(
+    tmp_path: Path, workspace: Path, models: ModelServer
+) -> None:
+    template = workspace / ".claude" / "commands" / "look.md"
+    template.parent.mkdir(parents=True)
+    template.write_text("Sum up:\n! cat notes.txt\n")
+    (workspace / "notes.txt").write_text("the notes say hello\n")
+    async with client(tmp_path, workspace, models) as editor:
+        editor.notify("chatls/trustChanged", {"trusted": False})
+        await editor.request("chatls/chat", {"text": "/look"})
+        sent = str(models.requests[-1].messages)
+        assert "the notes say" not in sent
+        assert "the workspace is not trusted, so nothing runs in it" in sent

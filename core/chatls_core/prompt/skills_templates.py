@@ -1,6 +1,7 @@
 """Slash templates: prompts kept as Markdown or TOML files and called as ``/name arguments`` (spec/agent.md §9.5).
 
-Folders of other tools are read too. Shell insertions are never run: the text says so where a template has some.
+Folders of other tools are read too. Shell insertions (``! command`` lines, ``!{command}``, ``!`command` ``) outside
+code fences are only found here; whether they run is for the turn, its policy and the user to say.
 """
 
 from __future__ import annotations
@@ -34,10 +35,19 @@ FOLDERS = (
 USER_FOLDERS = (".claude/commands", ".codex/prompts", ".gemini/commands", ".qwen/commands")
 """Where other tools keep the user's own, below the user's home folder."""
 
-NOT_RUN = "[This template asks for command output to be inserted; ChatLS does not run commands for templates.]"
+NOT_RUN = "[The commands this template asks for were not run: an answer was being written when it was called.]"
+MAX_COMMANDS = 10
 _PLACEHOLDER = re.compile(r"\$\$|\$ARGUMENTS\b|\{\{\s*args\s*\}\}|\$([1-9])(?!\d)|\$([A-Z][A-Z0-9_]*)\b")
-_SHELL = re.compile(r"^!\s*\S|!\{[^}\n]+\}|!`[^`\n]+`", re.M)
+_SHELL = re.compile(r"!\{([^}\n]+)\}|!`([^`\n]+)`|^!\s*([\w./~][^\n]*)$", re.M)
 _FENCED = re.compile(r"^(```|~~~).*?^\1", re.S | re.M)
+
+
+@dataclass(frozen=True, slots=True)
+class Expanded:
+    """A template's text with its placeholders filled, and the command lines whose output it asks for."""
+
+    text: str
+    commands: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,39 +80,55 @@ def templates(roots: Sequence[Path], home: Path, user: Path | None = None) -> tu
     return tuple(sorted(found.values(), key=lambda t: t.name))
 
 
-def expand(template: Template, arguments: str) -> str:
-    """The template's text with its placeholders filled: ``$ARGUMENTS``, ``{{args}}``, ``$1`` to ``$9``, ``$KEY`` from
-    ``KEY=value``, ``$$``. Arguments that no placeholder takes follow at the end."""
-    arguments = arguments.strip()
-    try:
-        values = shlex.split(arguments)
-    except ValueError:
-        values = arguments.split()  # an apostrophe in a sentence is no open quote
-    named = dict(value.split("=", 1) for value in values if re.match(r"[A-Za-z_]\w*=", value))
-    used = False
+def expand(template: Template, arguments: str) -> Expanded:
+    """The template with its placeholders filled: ``$ARGUMENTS``, ``{{args}}``, ``$1`` to ``$9``, ``$KEY`` from
+    ``KEY=value``, ``$$``. Arguments that no placeholder takes follow at the end. In commands each argument is quoted:
+    it stays one word of the shell."""
+    values = _Values(arguments.strip())
+    text = _PLACEHOLDER.sub(values.fill, template.body)
+    if values.all and not values.used:
+        text += f"\n\n{values.all}"
+    found = [next(filter(None, match.groups())) for match in _SHELL.finditer(_FENCED.sub("", template.body))]
+    lines = [_PLACEHOLDER.sub(values.fill_quoted, line).strip() for line in dict.fromkeys(found)]
+    return Expanded(text, tuple(line for line in lines if line)[:MAX_COMMANDS])
 
-    def fill(match: re.Match[str]) -> str:
-        nonlocal used
-        word = match.group(0)
-        if word == "$$":
-            return "$"
+
+class _Values:
+    """What the placeholders of one call stand for."""
+
+    def __init__(self, arguments: str) -> None:
+        self.all = arguments
+        self.used = False
+        try:
+            self._words = shlex.split(arguments)
+        except ValueError:
+            self._words = arguments.split()  # an apostrophe in a sentence is no open quote
+        self._named = dict(word.split("=", 1) for word in self._words if re.match(r"[A-Za-z_]\w*=", word))
+
+    def fill(self, match: re.Match[str]) -> str:
+        """The text for a placeholder."""
+        value = self._value(match)
+        return match.group(0) if value is None else self.all if value is self._words else " ".join(value)
+
+    def fill_quoted(self, match: re.Match[str]) -> str:
+        """The same as words of a shell."""
+        value = self._value(match)
+        return match.group(0) if value is None else "$" if match.group(0) == "$$" else shlex.join(value)
+
+    def _value(self, match: re.Match[str]) -> list[str] | None:
+        """The words a placeholder stands for; ``None`` where it is none."""
         number, key = match.group(1), match.group(2)
+        if match.group(0) == "$$":
+            return ["$"]
         if key is not None and key != "ARGUMENTS":
-            if key not in named:
-                return word
-            used = True
-            return named[key]
-        used = True
-        if number is not None:
-            return values[int(number) - 1] if len(values) >= int(number) else ""
-        return arguments
-
-    text = _PLACEHOLDER.sub(fill, template.body)
-    if arguments and not used:
-        text += f"\n\n{arguments}"
-    if _SHELL.search(_FENCED.sub("", template.body)):
-        text += f"\n\n{NOT_RUN}"
-    return text
+            if key not in self._named:
+                return None
+            self.used = True
+            return [self._named[key]]
+        self.used = True
+        if number is None:
+            return self._words
+        return self._words[int(number) - 1 : int(number)]
 
 
 def _read(name: str, path: Path) -> Template:

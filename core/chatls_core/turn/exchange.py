@@ -16,7 +16,8 @@ from chatls_core.tools.base import EditRecord, Mode
 class ChatRequest:
     """One request of the user. ``active_uri`` is the document in front of them; ``mentions`` holds the selection too.
 
-    ``model`` is a model name, or ``provider/model``; empty keeps the session's.
+    ``model`` is a model name, or ``provider/model``; empty keeps the session's. ``commands`` are command lines whose
+    output the template behind the text asks for.
     """
 
     text: str
@@ -27,6 +28,7 @@ class ChatRequest:
     active_uri: str = ""
     model: str = ""
     steer: bool = False
+    commands: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,7 @@ from chatls_core.prompt.window import is_small
 from chatls_core.text.fence import fence
 from chatls_core.tools.paths import path_of
 from chatls_core.turn.exchange import ChatRequest
+from chatls_core.turn.insertions import inserted
 from chatls_core.turn.live import LiveSession
 from chatls_core.turn.services import Services
 
@@ -253,10 +254,11 @@ class Preparation:
         """The ``[TURN CONTEXT]`` of the turn, possibly empty."""
         context = TurnContext(self._conversation)
         attached = await attach(self._host, self._request.mentions)
+        outputs = await inserted(self._services, self._session, self._request, self._host, self._emit, self._turn_id)
         for problem in attached.problems:
             self._emit(Notice("warning", problem))
         if self._small:
-            context.blocks = [b[: MAX_TOTAL_CHARS // 40] for b in attached.blocks]
+            context.blocks = [b[: MAX_TOTAL_CHARS // 40] for b in (*attached.blocks, *outputs)]
             return context.text()
         roots = tuple(self._host.roots)
         active = label(self._host, self._request.active_uri) if self._request.active_uri else ""
@@ -266,6 +268,7 @@ class Preparation:
         asked = self._external() if self._memory_on() else _nothing()
         _, external = await asyncio.gather(asyncio.to_thread(self._gather, context, roots, attached), asked)
         context.external(external)
+        context.blocks += outputs
         for problem in self._problems:
             self._emit(Notice("warning", problem))
         # A change that was announced when it happened is not announced twice.

@@ -1,4 +1,4 @@
-"""Slash templates: found in every tool's folder, filled with arguments, never running anything."""
+"""Slash templates: found in every tool's folder, filled with arguments; their commands are only found."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from chatls_core.prompt.skills_templates import NOT_RUN, Template, expand, templates
+from chatls_core.prompt.skills_templates import Template, expand, templates
 
 
 @pytest.mark.parametrize(
@@ -24,13 +24,28 @@ from chatls_core.prompt.skills_templates import NOT_RUN, Template, expand, templ
     ],
 )
 def test_placeholders(body: str, arguments: str, text: str) -> None:
-    assert expand(Template("t", "", body), arguments) == text
+    assert expand(Template("t", "", body), arguments).text == text
 
 
-@pytest.mark.parametrize("body", ["! git diff", "Look: !`git status`", "Look: !{git log}"])
-def test_commands_are_not_run_and_that_is_said(body: str) -> None:
-    assert expand(Template("t", "", body), "") == f"{body}\n\n{NOT_RUN}"
-    assert NOT_RUN not in expand(Template("t", "", f"```\n{body}\n```"), "")
+@pytest.mark.parametrize(
+    ("body", "arguments", "commands"),
+    [
+        ("Say:\n! git diff\nPlease.", "", ("git diff",)),
+        ("Look: !`git status` and !`git log -1`", "", ("git status", "git log -1")),
+        ("Look: !{git log}", "", ("git log",)),
+        ("!{git log $1}", "'a b; rm x' c", ("git log 'a b; rm x'",)),
+        ("!`grep -r {{args}} .`", "don't $(rm x)", ("grep -r 'don'\"'\"'t' '$(rm' 'x)' .",)),
+        ("!`echo $$HOME $KEY`", "KEY=1;2", ("echo $HOME '1;2'",)),
+        ("```\n! git diff\n```", "", ()),
+        ("![logo](logo.png)\nWatch out!\n!", "", ()),
+        ("Say $ARGUMENTS", "!`rm x`", ()),
+        ("!`a` !`a`", "", ("a",)),
+    ],
+)
+def test_commands_are_found_and_arguments_stay_single_words(
+    body: str, arguments: str, commands: tuple[str, ...]
+) -> None:
+    assert expand(Template("t", "", body), arguments).commands == commands
 
 
 def test_folders_of_other_tools_are_read_and_the_own_come_first(tmp_path: Path) -> None:
@@ -58,7 +73,7 @@ def test_folders_of_other_tools_are_read_and_the_own_come_first(tmp_path: Path) 
     (root / ".claude/commands/leak.md").symlink_to(secret)
     found = {t.name: t for t in templates((root,), home, tmp_path / "user")}
     assert set(found) == {"review", "git:commit", "git:sum", "plan", "mine", "tidy"}
-    assert (found["git:sum"].description, expand(found["git:sum"], "it")) == ("sum up", "Sum up it")
+    assert (found["git:sum"].description, expand(found["git:sum"], "it").text) == ("sum up", "Sum up it")
     assert (found["review"].body, found["review"].mode, found["review"].argument_hint) == (
         "ours",
         "coder",
