@@ -87,13 +87,20 @@ class TurnContext:
         """Files sent earlier in this conversation that are gone now; ``exists`` answers for each path of
         :meth:`carried_paths`."""
         paths = self._paths()
+        gone: dict[Path, list[str]] = {}
         for item_id, path in list(paths.items()):
             if exists.get(path, True) or self.conversation.carried.get(item_id, "") == "":
                 continue
-            self.blocks.append(f"{Path(path).name} ({path}) was removed; its earlier text no longer applies.")
+            gone.setdefault(Path(path).parent, []).append(Path(path).name)
             self.conversation.carried[item_id] = ""
             del paths[item_id]
         self.conversation.state[PATHS_KEY] = paths
+        for folder, names in gone.items():
+            if len(names) == 1:
+                self.blocks.append(f"{names[0]} ({folder / names[0]}) was removed; its earlier text no longer applies.")
+            else:
+                listed = ", ".join(names)
+                self.blocks.append(f"Removed from {folder}; their earlier text no longer applies: {listed}.")
 
     def carried_paths(self) -> tuple[str, ...]:
         """Paths of the instruction files this conversation was sent in turns."""

@@ -89,6 +89,21 @@ async def test_a_path_rule_rides_with_the_file_it_is_about(desk: Desk) -> None:
     assert [r.title for r in context[0].rules]
 
 
+async def test_rules_that_went_together_are_withdrawn_in_one_sentence(desk: Desk) -> None:
+    rules = desk.host.root / ".chatcli" / "rules"
+    rules.mkdir(parents=True)
+    for number in range(300):
+        (rules / f"r{number}.md").write_text(f"---\npaths: ['**/*.py']\n---\nDo thing {number}.\n")
+    await desk.ask("one", active_uri=desk.host.uri("src/a.py"))
+    for file in rules.iterdir():
+        file.unlink()
+    await desk.ask("two", active_uri=desk.host.uri("src/a.py"))
+    told = words_of(desk.models.requests[-1].json["messages"][-1])
+    assert told.count("no longer appl") == 1
+    assert told.count(str(rules)) == 1
+    assert all(f"r{number}.md" in told for number in range(300))
+
+
 async def test_a_rule_fires_when_a_tool_touches_its_file(desk: Desk) -> None:
     rules = desk.host.root / ".chatcli" / "rules"
     rules.mkdir(parents=True)
