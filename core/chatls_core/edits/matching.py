@@ -123,7 +123,10 @@ class FileIndex:
         return found
 
     def _search(self, block: tuple[str, ...], rung: Rung) -> list[Match]:
-        if self._text is not None and any(line.strip() for line in block):
+        blank = not any(line.strip() for line in block)
+        if blank and rung is not Rung.EXACT:
+            return []
+        if self._text is not None and not blank:
             if rung is Rung.EXACT:
                 return self._exact(self._text, "\n".join(block), len(block))
             if (part := self._part(self._text, block)) is not None:

@@ -236,3 +236,8 @@ def test_new_text_as_deep_as_the_file_in_other_characters_is_in_doubt() -> None:
     text = "f(\n\t\tif a:\n\t\t\tb()\n\t\tc()\n)\n"
     edit = block("    if a:\n        b()\n    c()\n", "        if a:\n            b()\n        d()\n    c()\n")
     refusal("search_replace", text, edit, EditErrorKind.NOT_FOUND)
+
+
+def test_empty_lines_alone_are_only_found_as_they_are() -> None:
+    refusal("str_replace", "a\n\nb\n", replace("  \n\n", "\n"), EditErrorKind.NOT_FOUND)
+    assert after("str_replace", "a\n\n\nb\n", replace("\n\n\n", "\n")) == "a\nb\n"

@@ -59,6 +59,49 @@ def test_a_well_formed_edit_of_any_text_ends(text: str, old: str, new: str) -> N
             assert str(error)
 
 
+LINES = st.lists(
+    st.sampled_from(
+        [
+            "a",
+            "  a",
+            "\ta",
+            "",
+            "  ",
+            "a,",
+            "}",
+            "x = 1",
+            "    x = 1",
+            "\u2018x\u2019",
+            "'x'",
+            "1 | a",
+            "2\tb",
+            "\0",
+            "a\u200b",
+        ]
+    ),
+    max_size=6,
+)
+MARKED = st.lists(st.tuples(st.sampled_from([" ", "-", "+", ""]), LINES.map(lambda rows: rows[0] if rows else "")))
+
+
+@settings(max_examples=300, deadline=None)
+@given(LINES, LINES, LINES, MARKED, st.sampled_from(["", "\n", "\n\n"]), st.sampled_from(["\n", "\r\n"]))
+def test_edits_whose_lines_nearly_fit_end(
+    rows: list[str], old: list[str], new: list[str], marked: list[tuple[str, str]], tail: str, newline: str
+) -> None:
+    hunk = "".join(f"{mark}{line}\n" for mark, line in marked)
+    for format, edit in (
+        ("str_replace", replace("\n".join(old) + tail, "\n".join(new))),
+        ("search_replace", block("".join(f"{line}\n" for line in old), "".join(f"{line}\n" for line in new))),
+        ("apply_patch", update(f"@@\n{hunk}")),
+        ("udiff", f"--- f.txt\n+++ f.txt\n@@ -2,1 +2,1 @@\n{hunk}"),
+    ):
+        try:
+            preview(format, {"f.txt": newline.join(rows) + newline}, edit)
+        except EditError as error:
+            assert str(error)
+
+
 def calls(run: Callable[[], object]) -> int:
     """How many Python and C calls ``run`` makes: a measure of work that no busy machine disturbs."""
     count = 0
