@@ -10,6 +10,7 @@ raise :class:`sqlite3.Error`.
 
 from __future__ import annotations
 
+import itertools
 import sqlite3
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -253,15 +254,18 @@ class _Reach:
     speakers: Collection[str] | None
 
     def holders(self, term: str) -> list[int]:
-        """The rows of the passages in reach that hold ``term``."""
+        """The rows of the passages in reach that hold ``term``; the first of very many."""
         where, values = self._limits
         quoted = '"' + term.replace('"', '""') + '"'
         join = " JOIN passage p ON p.row = words.rowid" if where else ""
+        if self.documents:
+            where = [*where, "words.rowid BETWEEN ? AND ?"]
+            values = [*values, _rows(min(self.documents))[0], _rows(max(self.documents))[1]]
         found = self.db.execute(
-            f"SELECT words.rowid FROM words{join} WHERE words MATCH ?{''.join(f' AND {w}' for w in where)} LIMIT ?",
-            (quoted, *values, _LONGEST),
+            f"SELECT words.rowid FROM words{join} WHERE words MATCH ?{''.join(f' AND {w}' for w in where)}",
+            (quoted, *values),
         )
-        return [row for (row,) in found if self._holds(row >> _PASSAGE_BITS)]
+        return list(itertools.islice((row for (row,) in found if self._holds(row >> _PASSAGE_BITS)), _LONGEST))
 
     def documents_with(self, postings: Mapping[str, Sequence[int]]) -> dict[str, int]:
         """How many documents hold each term whose posting list was read; nothing where only a part was."""
@@ -308,10 +312,11 @@ def _postings(whole: _Whole, wish: scoring.Wish, reach: _Reach) -> dict[str, lis
     read: dict[str, list[int]] = {}
     for terms, budget in ((own, _POSTINGS), (related, _RELATED_POSTINGS)):
         for number, term in enumerate(sorted((t for t in terms if whole.frequency(t)), key=whole.frequency)):
-            budget -= whole.frequency(term)
-            if number and budget < 0:
+            # A word that is everywhere may still be rare in the few documents that are asked.
+            if number and budget < (whole.frequency(term) if reach.documents is None else 0):
                 break
             read[term] = reach.holders(term)
+            budget -= len(read[term])
     return read
 
 

@@ -128,6 +128,16 @@ def test_only_the_asked_documents_times_and_speakers_are_looked_at() -> None:
         }
 
 
+def test_a_small_document_is_found_beside_a_large_one_that_is_full_of_its_words() -> None:
+    with index() as db:
+        for number in range(1, 41):
+            many = [StoredPassage(f"{n}", f"the heron and the orchid, walk {n} of {number}") for n in range(600)]
+            stored.put(db, number, many)
+        stored.put(db, 99, [StoredPassage("a", "the orchid is watered on Sunday"), StoredPassage("b", "a heron")])
+        found = stored.search(db, "orchid of the heron", documents=[99])
+    assert {f.passage.key for f in found} == {"a", "b"}
+
+
 def test_half_a_character_does_not_stop_the_index() -> None:
     with index() as db:
         stored.put(db, 1, [StoredPassage("k\ud800", "orchid \udc00 blooms")])
