@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from chatls_core.edits.anchors import anchor_places
@@ -59,13 +59,15 @@ def named_paths(edit: str) -> tuple[str, ...]:
 
 def apply(draft: Draft, edit: str) -> None:
     """Apply the sections in turn. Added files replace what stands at their path; moves overwrite their target."""
-    for section in parse(edit):
+    sections = parse(edit)
+    names = {section.path for section in sections}
+    for section in sections:
         if section.verb == "Add":
             _add(draft, section)
         elif section.verb == "Delete":
             _delete(draft, section)
         else:
-            _update(draft, section)
+            _update(draft, section, names)
     draft.require_change()
 
 
@@ -82,8 +84,8 @@ def _delete(draft: Draft, section: _Section) -> None:
     draft.delete(draft.require(section.path, exact=True))
 
 
-def _update(draft: Draft, section: _Section) -> None:
-    sole = None if draft.find(section.path) else sole_document(draft, section.path, section.hunks)
+def _update(draft: Draft, section: _Section, names: Collection[str]) -> None:
+    sole = None if draft.find(section.path) else sole_document(draft, section.path, section.hunks, names)
     key = sole or draft.require(section.path)
     text = draft.get(key)
     assert text is not None

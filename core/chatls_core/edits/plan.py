@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -78,6 +79,7 @@ class EditPlan:
         return max((report.rung for report in self.reports), default=Rung.EXACT)
 
 
+_ABSOLUTE = re.compile(r"/|[A-Za-z]:")
 _MARK = "\ufeff"
 
 
@@ -122,7 +124,8 @@ class Draft:
         """The key of an existing file for a path as a model writes it.
 
         Tried in turn: the path itself; without ``./`` and with ``/`` for ``\\``; the one file whose path ends with it,
-        or that it ends with (models give absolute paths for relative ones and the other way round).
+        or that it ends with (models give absolute paths for relative ones and the other way round). A name alone is
+        what an absolute path ends with, not one in another folder.
         """
         exact = self.find_exact(path)
         if exact is not None:
@@ -134,7 +137,10 @@ class Draft:
             for spelled, key in by_normal.items()
             if wanted
             and spelled
-            and (f"/{spelled}".endswith(f"/{wanted.lstrip('/')}") or wanted.endswith(f"/{spelled}"))
+            and (
+                f"/{spelled}".endswith(f"/{wanted.lstrip('/')}")
+                or (wanted.endswith(f"/{spelled}") and ("/" in spelled or _ABSOLUTE.match(wanted)))
+            )
         ]
         return tails[0] if len(tails) == 1 else None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from chatls_core.edits.diffhunk import DiffHunk
 from chatls_core.edits.lines import Lines
@@ -12,14 +12,15 @@ from chatls_core.edits.plan import Draft, Rung
 _MIN_LINES = 2
 
 
-def sole_document(draft: Draft, path: str, hunks: Sequence[DiffHunk]) -> str | None:
+def sole_document(draft: Draft, path: str, hunks: Sequence[DiffHunk], names: Collection[str]) -> str | None:
     """The only file there is, where every hunk stands in it word for word, with two lines of text at least.
 
     Where an editor hands over the document to edit, the model's name for it does not matter; where files are named by
-    the edit, a wrong name finds no file at all.
+    the edit, a wrong name finds no file at all. ``names`` are the other files the edit names: the one it names rightly
+    is not meant by another name beside it.
     """
     paths = list(draft.paths())
-    if len(paths) != 1:
+    if len(paths) != 1 or any(name != path and draft.find(name) for name in names):
         return None
     text = draft.get(paths[0])
     assert text is not None

@@ -7,7 +7,7 @@ hand. What counts is the text of context and removed lines.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 from chatls_core.edits.diffhunk import DiffHunk
@@ -65,7 +65,9 @@ def named_paths(edit: str) -> tuple[str, ...]:
 
 def apply(draft: Draft, edit: str) -> None:
     """Apply the diff of each file in turn."""
-    for diff in parse(edit):
+    diffs = parse(edit)
+    names = {name for diff in diffs for name in diff.names}
+    for diff in diffs:
         for hunk in diff.hunks:
             _refuse_placeholders(diff, hunk)
         if diff.rename is not None:
@@ -75,7 +77,7 @@ def apply(draft: Draft, edit: str) -> None:
         elif diff.old == _NULL or diff.created:
             _create(draft, diff)
         else:
-            _change(draft, _target(draft, diff), diff)
+            _change(draft, _target(draft, diff, names), diff)
     draft.require_change()
 
 
@@ -85,7 +87,7 @@ def _refuse_placeholders(diff: _FileDiff, hunk: DiffHunk) -> None:
     refuse_placeholders(name, [text for op, text in reading if op == "+"], [text for op, text in reading if op != "+"])
 
 
-def _target(draft: Draft, diff: _FileDiff) -> str:
+def _target(draft: Draft, diff: _FileDiff, names: Collection[str]) -> str:
     """The file to change. Where the names differ without a rename (``diff old new``), the one that exists is meant."""
     found = list(dict.fromkeys(key for name in diff.names if (key := draft.find(name)) is not None))
     if len(found) > 1:
@@ -97,7 +99,7 @@ def _target(draft: Draft, diff: _FileDiff) -> str:
             draft.note(f"{found[0]}: changed in place; a diff that moves it says 'rename from' and 'rename to'.")
         return found[0]
     name = diff.names[0] if diff.names else ""
-    sole = sole_document(draft, name, diff.hunks)
+    sole = sole_document(draft, name, diff.hunks, set(names) - set(diff.names))
     if sole is not None:
         return sole
     if not name:

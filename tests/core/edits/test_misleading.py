@@ -241,3 +241,18 @@ def test_new_text_as_deep_as_the_file_in_other_characters_is_in_doubt() -> None:
 def test_empty_lines_alone_are_only_found_as_they_are() -> None:
     refusal("str_replace", "a\n\nb\n", replace("  \n\n", "\n"), EditErrorKind.NOT_FOUND)
     assert after("str_replace", "a\n\n\nb\n", replace("\n\n\n", "\n")) == "a\nb\n"
+
+
+def test_a_file_that_the_edit_names_rightly_is_not_meant_by_another_name_beside_it() -> None:
+    text = "one\ntwo\nthree\nfive\n"
+    patched = update("@@\n-five\n+5\n").replace("*** End Patch\n", "")
+    patched += "*** Update File: gone.txt\n@@\n one\n-two\n+2\n*** End Patch\n"
+    diff = f"{HEAD}-five\n+5\n--- a/gone.txt\n+++ b/gone.txt\n@@ ... @@\n one\n-two\n+2\n"
+    for format, edit in (("apply_patch", patched), ("udiff", diff)):
+        assert "gone.txt" in refusal(format, text, edit, EditErrorKind.NO_SUCH_FILE)
+
+
+def test_a_path_in_another_folder_is_another_file() -> None:
+    refusal("str_replace", {"a.py": "x"}, replace("x", "y", path="lib/a.py"), EditErrorKind.NO_SUCH_FILE)
+    for path, key in (("/work/app/a.py", "a.py"), ("app/src/a.py", "src/a.py"), ("a.py", "src/a.py")):
+        assert preview("str_replace", {key: "x"}, replace("x", "y", path=path)).after == {key: "y"}
