@@ -20,7 +20,7 @@ from chatls_core.config import load
 from chatls_core.memory import Source
 from chatls_core.memory.worker import Line, Segment
 from chatls_core.turn.agent import Agent
-from tests.bench.prompt_bench import charged, pieces
+from tests.fakes.cache_meter import Rows, claude_rows, metered, share_read
 from tests.fakes.model_server import ModelServer, Reply
 
 TALKS, MESSAGES, FACTS = 20, 20, 150
@@ -31,12 +31,12 @@ def text_of(block: Any) -> str:
     return block if isinstance(block, str) else "".join(b.get("text", "") for b in block)
 
 
-def as_chatcli(body: dict[str, Any]) -> list[tuple[str, bool]]:
+def as_chatcli(body: dict[str, Any]) -> Rows:
     """The same request in ChatCLI 1.188's shape: instructions, then all of it as one user message, unmarked."""
     instructions, known = (part["text"] for part in body["system"])
     said = text_of(body["messages"][-1]["content"])
     user = f"{instructions}\n\n{known}\n\nCONVERSATION SEGMENT TO ANALYZE:\n{said}"
-    return [("system" + json.dumps(instructions), False), ("user" + json.dumps(user), False)]
+    return [("system" + json.dumps(instructions), ""), ("user" + json.dumps(user), "")]
 
 
 def report(name: str, bodies: list[dict[str, Any]]) -> None:
@@ -48,22 +48,15 @@ def report(name: str, bodies: list[dict[str, Any]]) -> None:
         f"{name}: {len(bodies)} requests; instructions {parts[0]:,} B, known {sum(parts[1:]):,} B, segment {said:,} B"
     )
     for label, rows in [
-        ("ours", [pieces(body) for body in bodies]),
+        ("ours", [claude_rows(body) for body in bodies]),
         ("ChatCLI 1.188's shape", [as_chatcli(body) for body in bodies]),
     ]:
-        sizes = [sum(len(text.encode()) for text, _ in row) for row in rows]
-        share, _ = charged(rows)
-        total = charged_tokens(rows)
+        charges = metered(rows)
+        mean, paid = sum(c.size for c in charges) / len(charges), sum(c.cost for c in charges) / len(charges)
         print(
-            f"  {label:<24} {sum(sizes) / len(sizes):9,.0f} B a request, {share:6.1%} of it cached, "
-            f"billed like {total / len(sizes):,.0f} B of fresh input"
+            f"  {label:<24} {mean:9,.0f} B a request, {share_read(charges):6.1%} of it cached, "
+            f"billed like {paid:,.0f} B of fresh input"
         )
-
-
-def charged_tokens(rows: list[list[tuple[str, bool]]]) -> float:
-    """What all requests cost, in bytes of fresh input."""
-    size = sum(len(text.encode()) for row in rows for text, _ in row)
-    return charged(rows)[1] * size
 
 
 async def talks(models: ModelServer, folder: Path, *, learned_every: int) -> list[dict[str, Any]]:

@@ -1,9 +1,9 @@
 """What the prompt's shape is worth: ``npm run bench -- prompt``.
 
-* cache meter: the share of each request's bytes that the request before already carried up to one of its markers, for a
-  10-turn chat with about 38,000 characters of injected context and for a 40-turn coder run. Beside it the same requests
-  as a layout without markers on the history would be charged, and with what belongs to the turn at the end of the
-  system text. Cost counts a read as 0.1, a write as 1.25 of fresh input;
+* cache meter (tests/fakes/cache_meter.py): the share of input that Claude's cache would give back, for a 10-turn chat
+  with about 38,000 characters of injected context and for a 40-turn coder run. Beside it the same requests without
+  markers on the history, without curation, and as ChatCLI 1.188 lays them out. Cost counts a read as 0.1, a write as
+  1.25 (five minutes) or 2 (an hour) of fresh input;
 * assembly: from the start of a turn to its request, with 500 facts, 50 rules, 20 skills and 5 contexts, at 200 and
   2,000 messages.
 """
@@ -34,64 +34,11 @@ from chatls_core.turn.exchange import ChatRequest
 from chatls_core.turn.live import LiveSession, Turn
 from chatls_core.turn.run import TurnRun
 from chatls_core.turn.saving import copy_of
+from tests.fakes.cache_meter import Rows, claude_rows, cost_share, metered, share_read, without_history_markers
 from tests.fakes.host import FakeHost
 from tests.fakes.model_server import Call, ModelServer, Reply
 
 INJECTED_CHARS = 38_000
-READ = 0.1
-WRITE = {"5m": 1.25, "1h": 2.0}
-Rows = list[tuple[str, str]]
-"""A request in cache order: each tool, system part and content block, and the lifetime of a marker that ends there."""
-
-
-def pieces(body: dict[str, Any]) -> Rows:
-    """The request in cache order."""
-    rows: Rows = []
-    messages = [(m["role"], b) for m in body["messages"] for b in m["content"]]
-    for role, block in [
-        *(("tool", t) for t in body.get("tools", [])),
-        *(("system", s) for s in body["system"]),
-        *messages,
-    ]:
-        marker = block.get("cache_control")
-        kept = {k: v for k, v in block.items() if k != "cache_control"}
-        rows.append((role + json.dumps(kept), marker.get("ttl", "5m") if marker else ""))
-    return rows
-
-
-def charged(bodies: list[Rows]) -> tuple[float, float, float]:
-    """Share of bytes read from the cache after the first request; cost against sending everything fresh; cost in fresh
-    bytes."""
-    known: set[int] = set()
-    read = total = 0
-    cost = everything = 0.0
-    for number, rows in enumerate(bodies):
-        size = reached = written = 0
-        prefix = 0
-        ends: list[tuple[int, int, str]] = []
-        for text, marked in rows:
-            prefix = hash((prefix, text))
-            size += len(text.encode())
-            if prefix in known:
-                reached = size
-            if marked:
-                ends.append((prefix, size, marked))
-        price = 0.0
-        if ends:
-            written = max(0, ends[-1][1] - reached)
-            known.update(key for key, _, _ in ends)
-            price = WRITE[ends[-1][2]]
-        if number:
-            read += reached
-            total += size
-        cost += READ * reached + price * written + (size - reached - written)
-        everything += size
-    return read / total, cost / everything, cost
-
-
-def without_history_markers(rows: Rows) -> Rows:
-    """The same request with markers on tools and system text only."""
-    return [(text, marked if text.startswith(("tool", "system")) else "") for text, marked in rows]
 
 
 def chatclis_layout(rows: Rows) -> Rows:
@@ -110,19 +57,19 @@ def chatclis_layout(rows: Rows) -> Rows:
 
 def report(name: str, bodies: list[dict[str, Any]], uncurated: list[dict[str, Any]]) -> None:
     """Print one script's figures beside the same script without curation and in other layouts."""
-    ours, plain = [pieces(body) for body in bodies], [pieces(body) for body in uncurated]
+    ours, plain = [claude_rows(body) for body in bodies], [claude_rows(body) for body in uncurated]
     sizes = [sum(len(text) for text, _ in rows) for rows in ours]
     print(f"{name}: {len(bodies)} requests, {sizes[0]:,} to {sizes[-1]:,} characters")
-    base = charged(ours)[2]
+    base = sum(c.cost for c in metered(ours))
     for label, rows in [
         ("ours", ours),
         ("no marker on the history", [without_history_markers(r) for r in ours]),
         ("curation off", plain),
         ("ChatCLI 1.188's layout", [chatclis_layout(r) for r in plain]),
     ]:
-        share, cost, paid = charged(rows)
-        print(f"  {label:<26} {share:7.1%} of input read from the cache, cost {cost:.3f} of sending it all,", end=" ")
-        print(f"{paid / base:.2f} x ours")
+        charges = metered(rows)
+        print(f"  {label:<26} {share_read(charges):7.1%} of input read from the cache,", end=" ")
+        print(f"cost {cost_share(charges):.3f} of sending it all, {sum(c.cost for c in charges) / base:.2f} x ours")
 
 
 UNCURATED: dict[str, Any] = {"prompt": {"contextPull": False, "knowledge": False}, "memory": {"mode": "full"}}
@@ -252,7 +199,7 @@ async def remembered(models: ModelServer, folder: Path, mode: str, questions: li
         await ask(agent, host, question)
     body = models.requests[-1].json
     await agent.close()
-    return sum(len(text.encode()) for text, _ in pieces({**body, "tools": []}))
+    return sum(len(text.encode()) for text, _ in claude_rows({**body, "tools": []}))
 
 
 async def coder(models: ModelServer, folder: Path) -> None:

@@ -21,10 +21,11 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any, Self
 
+from tests.fakes.cache_meter import CacheMeter, RefusedError
 from tests.fakes.replies import AnyReply, Call, DropReply, ErrorReply, RawReply, Reply, Tokens, reply_from_json
 from tests.fakes.wires import DIALECTS, Dialect, Frame, dialect_of
 
@@ -220,6 +221,8 @@ class ModelServer:
         """Gemini's explicit caches: name -> what was asked to be kept. Deleting from it lets one lapse."""
         self.cache_error: int = 0
         """Where set, the status that every request about a cache is answered with."""
+        self.meter: CacheMeter | None = None
+        """Where set, answers report what the vendor's prompt cache would have read and written."""
         self.control = False
         self._replies: list[AnyReply] = []
         self._permits = asyncio.Semaphore(0)
@@ -375,6 +378,13 @@ class ModelServer:
             return await _send(connection, reply.status, body.encode(), reply.content_type, headers)
         if isinstance(reply, RawReply):
             return await self._raw(connection, reply)
+        if self.meter is not None:
+            output = reply.usage.output if reply.usage is not None else 0
+            try:
+                usage = self.meter.usage(dialect.name, request.model, request.json, output)
+            except RefusedError as refused:
+                return await _send_json(connection, 400, dialect.error(ErrorReply(400, str(refused))))
+            reply = replace(reply, usage=usage)
         if reply.hold_start:
             await self._hold(connection)
         wants_stream = request.path.endswith(":streamGenerateContent") or (request.json or {}).get(

@@ -18,13 +18,14 @@ from chatls_core.prompt.attached_contexts import attach, detach
 from chatls_core.prompt.compaction import CompactionError
 from chatls_core.turn.agent import Agent
 from chatls_core.turn.exchange import ChatRequest
+from tests.fakes.cache_meter import CacheMeter
 from tests.fakes.host import FakeHost
 from tests.fakes.model_server import ModelServer, Reply
 
 STEP = st.sampled_from(
-    ["ask", "ask", "edit skill", "edit rule", "edit agents", "attach", "detach", "compact", "restart"]
+    ["ask", "ask", "edit skill", "edit rule", "edit agents", "attach", "fold", "detach", "compact", "restart", "pause"]
 )
-REBUILDS = {"attach", "detach", "compact"}
+REBUILDS = {"attach", "fold", "detach", "compact", "pause"}
 
 
 def markers(value: Any) -> int:
@@ -50,11 +51,16 @@ async def run(steps: list[str]) -> None:
             skill, rule = root / ".chatcli/skills/deploy/SKILL.md", root / ".chatcli/rules/py.md"
             for path in (skill, rule, home / "x"):
                 path.parent.mkdir(parents=True)
-            host, ticks = FakeHost(root), itertools.count()
+            host, ticks, pauses = FakeHost(root), itertools.count(), 0
             environment = {"ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": models.url, "MAX_RETRIES": "1"}
 
+            def clock() -> datetime:
+                return datetime(2026, 3, 2, 9, tzinfo=UTC) + timedelta(seconds=next(ticks), hours=2 * pauses)
+
+            # Refuses what the vendor refuses: too many markers, a longer lifetime behind a shorter one.
+            models.meter = CacheMeter(lambda: clock().timestamp())
+
             def make() -> Agent:
-                clock = lambda: datetime(2026, 3, 2, 9, tzinfo=UTC) + timedelta(seconds=next(ticks))  # noqa: E731
                 agent = Agent(home, load(environment).settings, environment, clock=clock)
                 agent.set_workspace((root,), True)
                 return agent
@@ -89,6 +95,10 @@ async def run(steps: list[str]) -> None:
                     (root / "AGENTS.md").write_text(f"be brief {number}\n")
                 elif step == "attach":
                     attach(live.conversation, "docs")
+                elif step == "fold":
+                    attach(live.conversation, "docs", fold=True)
+                elif step == "pause":
+                    pauses += 1
                 elif step == "detach":
                     detach(live.conversation, "docs")
                 elif step == "compact":
