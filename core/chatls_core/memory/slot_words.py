@@ -52,6 +52,13 @@ IN_ENGLISH = word_pairs(
     solteira:single divorciado:divorced divorciada:divorced vegetariano:vegetarian vegetariana:vegetarian vegano:vegan
     vegana:vegan estagiario:intern estagiaria:intern diretor:director
     diretora:director coordenador:coordinator coordenadora:coordinator falha:fails falham:fail chaves:keys chave:key
+    devolve:returns retorna:returns segundo:second segundos:seconds minuto:minute minutos:minutes hora:hour horas:hours
+    dia:day dias:days semana:week semanas:weeks mes:month meses:months ano:year anos:years segunda:monday terca:tuesday
+    quarta:wednesday quinta:thursday sexta:friday sabado:saturday domingo:sunday segundas:mondays tercas:tuesdays
+    quartas:wednesdays quintas:thursdays sextas:fridays sabados:saturdays domingos:sundays janeiro:january
+    fevereiro:february marco:march abril:april maio:may junho:june julho:july agosto:august setembro:september
+    outubro:october novembro:november dezembro:december lisboa:lisbon londres:london berlim:berlin roma:rome
+    madri:madrid viena:vienna praga:prague
     ingles:english portugues:portuguese espanhol:spanish frances:french alemao:german
     """
 )
@@ -181,6 +188,7 @@ MULTIPLE = word_set(
     speak speaks know knows accept accepts read reads parse parses import imports export exports aceita le importa
     exporta like likes love loves enjoy enjoys learn learns learning learned study studies visited
     visit has have own owns contain contains include includes support supports interested allergic plays play fala
+    aprendendo estudando
     completed finished shipped deployed fixed released attended met wrote created implemented added concluiu finalizou
     ran rode walked swam drove flew watched read bought sold paid sent ate cooked visited travelled traveled went gave
     fails fail crashes crash breaks passes pass tested available falha falham quebra passa funciona disponivel
@@ -228,6 +236,14 @@ ATTRIBUTES = word_set(
     """
 )
 """Nouns with one value at a time."""
+
+NO_PLACE = word_set(
+    """
+    a an the night home work office noon midnight dawn dusk least scale once school day days desk two three four five
+    six hours speed peace pairs front um uma casa noite manha tarde escritorio dia equipe time horas duas
+    """
+)
+"""What may follow "works at", "lives in" and is neither an employer nor a place to live."""
 
 NEUTRAL = ATTRIBUTES | word_set("mode tool tools modo ferramenta main default principal padrao with as mainly machine")
 """Words beside a value that do not narrow what it is a value of."""

@@ -62,11 +62,11 @@ def _by_choice(a: Statement, b: Statement) -> Relation | None:
         return Relation.UPDATES if reversed_ else None
     if b.rejected:
         rest = a.bag - b.rejected - group_stems() - verb_stems()
-        if b.rejected & a.bag and a.negations == 0 and rest <= b.bag:
+        if b.rejected <= a.bag and a.negations == 0 and rest <= b.bag and not a.words & words.MULTIPLE:
             return Relation.UPDATES
-    elif a.rejected and a.rejected & b.bag and b.negations == 0 and not b.changes:
-        common = a.chosen & b.bag
-        if not (a.chosen - common) & b.bag and len(a.chosen - b.bag) <= 2:
+    elif a.rejected and a.rejected <= b.bag and b.negations == 0 and not b.changes and not b.words & words.MULTIPLE:
+        rest = b.bag - a.rejected - group_stems() - verb_stems()
+        if rest <= a.bag and a.chosen - b.bag:
             return Relation.UPDATES
     return None
 
@@ -99,6 +99,8 @@ def _by_denial(a: Statement, b: Statement) -> Relation | None:
     if (a.negations > 0) == (b.negations > 0) or a.rejected or b.rejected or b.retired:
         return None
     denial, claim = (a, b) if a.negations else (b, a)
+    if a.of_user != b.of_user or (claim.bag ^ denial.bag) & verb_stems():
+        return None
     said, denied = claim.bag - verb_stems(), denial.bag - verb_stems()
     alike = denied and denied <= said and len(said - denied) <= 1
     return Relation.UPDATES if alike and a.value_numbers == b.value_numbers else None
@@ -137,7 +139,7 @@ def _inverted(a: tuple[str, ...], b: tuple[str, ...]) -> bool:
 
 def _reports_end(a: Statement, b: Statement) -> bool:
     """``no longer uses Redis`` ends ``uses Redis for caching``; ``migrated from X to Y`` ends ``uses X``."""
-    if not b.retired or a.retired or not b.retired & a.bag:
+    if not b.retired or a.retired or not b.retired & a.bag or a.of_user & b.of_group or a.of_group & b.of_user:
         return False
     if b.adopted and b.adopted & a.bag and not b.adopted <= b.retired:
         return False

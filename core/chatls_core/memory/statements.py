@@ -53,6 +53,16 @@ class Statement:
         return frozenset(tokens_of(self.folded))
 
     @property
+    def of_user(self) -> bool:
+        """Whether it speaks of the user."""
+        return not self.words.isdisjoint(words.PERSON)
+
+    @property
+    def of_group(self) -> bool:
+        """Whether it speaks of the work at hand."""
+        return not self.words.isdisjoint(words.GROUP)
+
+    @property
     def bag(self) -> frozenset[str]:
         """Content words as a set."""
         return frozenset(self.stems)
@@ -62,6 +72,8 @@ _TOKEN = re.compile(r"[a-z][a-z0-9+.\-]*://[^\s,;]+|\d+(?:[.:/,\-]\d+)*%?|[a-z][
 _WORD_VERSION = re.compile(r"([a-z]{3,})v?(\d+(?:\.\d+)+)")
 _VERSION = re.compile(r"v(\d+(?:\.\d+)*)")
 _ORDINAL = re.compile(r"\b(\d+)(?:st|nd|rd|th|o|a)\b")
+_GO = re.compile(r"(?<=\w )Go\b")
+"""The language, which the verb must not hide."""
 _EVERY = re.compile(rf"\b(every|each|cada) ({'|'.join(sorted(words.UNITS))})\b")
 _POSSESSIVE = re.compile(r"(\w+)'s\b")
 _ENDINGS = (
@@ -83,7 +95,8 @@ _PAST = re.compile(r"\w{2,}(?:[^\We]ed|\wou|\weu|\wiu)")
 
 def fold(text: str) -> str:
     """Lower case without accents, contractions written out."""
-    text = tokenizer.fold(" ".join(text.split())).replace("’", "'")
+    text = _GO.sub("golang", " ".join(text.split()))
+    text = tokenizer.fold(text).replace("’", "'")
     text = text.replace("can't", "can not").replace("won't", "will not")
     text = _COMPOUND.sub(lambda m: m[0].replace(" ", "-"), text)
     text = _ORDINAL.sub(r"\1", text)
@@ -179,7 +192,7 @@ def read(text: str) -> Statement:
     labels, values = _numbers(tokens, folded, text)
     pair = words.PAIR.match(folded)
     chosen = bag(pair["chosen"]) if pair else frozenset()
-    rejected = bag(pair["rejected"]) if pair else frozenset()
+    rejected = bag(_BESIDE.split(pair["rejected"])[0]) if pair else frozenset()
     portuguese = not words.PORTUGUESE.isdisjoint(tokens)
     negations = sum(t in words.NEGATIONS and not (portuguese and t == "no") for t in tokens)
     negations += sum(t in words.OPPOSITES for t in tokens)
@@ -360,6 +373,8 @@ def _slots(folded: str, text: str) -> list[Slot]:
         elif name == "is":
             if _has_one_value(match["who"], match["value"], text):
                 found.append(Slot(entity, "state" if _STATE.fullmatch(match["value"]) else "is", value))
+        elif name in ("residence", "employer") and not _is_place(match["value"], text):
+            continue
         elif name == "residence" and _is_group(match["who"]):
             continue  # a project that "moved to" something did not move house
         else:
@@ -390,10 +405,22 @@ def kinds_of(text: str) -> frozenset[str]:
     return frozenset(words.KIND_OF[t] for t in tokens_of(text) if t in words.KIND_OF)
 
 
+def _is_place(value: str, text: str) -> bool:
+    """Whether one may live or be employed there: "Porto", "the Times"; not "night", "the gym", "Neovim"."""
+    place = re.sub(r"^(?:the|[oa]s?) ", "", value)
+    words_of = place.split()
+    if any(w in words.CLASS_OF for w in words_of):
+        return False
+    if text.islower():  # one who writes without capitals names places so, too
+        return len(words_of) <= 3 and place == value and words_of[0] not in words.NO_PLACE and len(words_of[0]) > 2
+    return _is_named(place, text) and (place == value or _is_named(words_of[-1], text))
+
+
 def _is_named(value: str, text: str) -> bool:
     """Whether a value is written as a name."""
-    named = re.search(rf"\b{re.escape(value.split()[0])}", text, re.IGNORECASE)
-    return named is not None and named[0][:1].isupper() and named.start() > 0
+    first = value.split()[0]
+    spellings = (word for word in re.split(r"[^\w#@/.+-]+", text)[1:] if tokenizer.fold(word).startswith(first))
+    return next(spellings, "")[:1].isupper()
 
 
 def _class_slots(folded: str) -> list[Slot]:

@@ -70,6 +70,10 @@ SAME = [
     ("User prefers concise answers", "the user prefers concise answers."),
     ("Access tokens expire after 15 minutes", "The access token expires after 15 minutes"),
     ("Usuário prefere respostas curtas", "O usuário prefere respostas curtas"),
+    ("User prefers short answers", "O usuário prefere respostas curtas"),
+    ("The retry limit is 5", "O limite de tentativas é 5"),
+    ("The demo is on Thursday", "A demo é na quinta"),
+    ("Marta's birthday is May 3", "O aniversário da Marta é 3 de maio"),
 ]
 
 
@@ -82,6 +86,58 @@ def test_the_new_value_takes_the_place_of_the_old(old: str, new: str) -> None:
 def test_both_facts_hold(one: str, other: str) -> None:
     assert compare(one, other) is Relation.UNRELATED
     assert compare(other, one) is Relation.UNRELATED
+
+
+ALL_HOLD = """
+User moved to Berlin
+User moved from Windows to Ubuntu
+User moved to the platform team
+User works at Hooli as a platform engineer
+User works at the office on Mondays
+User joined a book club
+User prefers short answers without emojis
+User dislikes ORMs
+User's daughter is called Clara
+User is allergic to peanuts
+User is learning Japanese
+User plays the cello
+User likes pair programming
+O usuário gosta de café sem açúcar
+The ORM is Prisma
+The billing service listens on port 7443
+The orders database is Postgres 16
+CI runs on Buildkite
+Releases are cut every second Thursday
+The staging cluster lives in Frankfurt
+Feature flags are kept in Unleash
+The mobile app is written in Kotlin Multiplatform
+Never force-push to the release branch
+Secrets live in Vault under kv/payments
+The design system is called Papaya
+Marta is the product owner of checkout
+A equipe de dados usa dbt e Snowflake
+O relatório fiscal é gerado pelo serviço Ledger
+O deploy de produção precisa de duas aprovações
+A documentação fica no Notion
+The monorepo is built with Bazel
+Flaky tests are quarantined in tests/flaky
+The public API is versioned by date
+Customers in Brazil are billed in BRL
+The on-call phone is shared between Rui and Dana
+Error budget for checkout is 0.1 percent
+Prefer dataclasses over dicts for internal records
+Code reviews are preferred over pair programming in the data team
+The search index is rebuilt nightly at 3 am
+gRPC is used between internal services
+The landing page is built with Astro
+User prefers tabs in Go
+Indent with spaces everywhere else
+""".strip().splitlines()
+
+
+def test_a_memory_of_statements_that_all_hold_is_left_alone() -> None:
+    related = [(a, b, found) for a in ALL_HOLD for b in ALL_HOLD if a != b and (found := compare(a, b)) != "unrelated"]
+    assert related == []
 
 
 @pytest.mark.parametrize(("old", "new"), SAME)
