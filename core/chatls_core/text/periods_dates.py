@@ -261,6 +261,14 @@ def _weekday_before_last(r: Reading) -> Period:
     return day_of(add(latest_weekday(r.now, int(str(token.value))).start, -1, "week"))
 
 
+def _weekday_after_next(r: Reading) -> Period | None:
+    token = r.token("w")
+    assert token is not None
+    if r.language != "en":
+        return None
+    return day_of(add(next_weekday(r.now, int(str(token.value))).start, 1, "week"))
+
+
 def _counted_weekdays(r: Reading) -> Period:
     token = r.token("w")
     assert token is not None
@@ -296,6 +304,7 @@ DATE_RULES = rules(
     (r"{wd}(?P<mod>LAST|NEXT) (?!UNIT)", lambda r: _weekday_with_modifier(r) if r.language == "pt" else None),
     (r"{wd}(?:, )?(?P<the>THE )?(?P<d>N|O) ", _weekday_and_day),
     (r"{wd}BEFORE (?:THE )?LAST (?!UNIT)", lambda r: _weekday_before_last(r) if r.language == "en" else None),
+    (r"{wd}AFTER (?:THE )?NEXT (?!UNIT)", _weekday_after_next),
     (r"(?P<n>N) {wd}(?:FROM NOW |LATER )", _counted_weekdays),
     (r"(?P<n>N|ONE) {wd}AGO ", _weekdays_ago),
     pieces=PIECES,

@@ -21,7 +21,7 @@ from .periods import (
     unit_at,
     weekdays_of,
 )
-from .periods_pieces import PIECES
+from .periods_pieces import PIECES, plural
 from .periods_reduce import Reading, rules
 from .periods_tokens import Token
 from .tokenizer import fold
@@ -165,6 +165,36 @@ def _before_period(r: Reading) -> Period | None:
     return Period(EARLIEST, period.start, "range") if _firm(r, period) else None
 
 
+def _unit_beside(r: Reading) -> Period | None:
+    """ "The day before 5 June", "the month after May": as long as the unit says, right beside the period."""
+    period, unit, before = r.period("p"), r.unit("u"), r.has("before")
+    if plural(r.token("u")) or unit in ("weekday", "hour", "minute") or not _firm(r, period):
+        return None
+    if unit == "weekend":
+        saturday = latest_weekday(add(period.start, -1, "day"), 5) if before else _next_from(period.end, 5)
+        return Period(saturday.start, add(saturday.start, 2, "day"), "weekend")
+    if period.grain == unit:
+        return unit_at(period.start, unit, -1 if before else 1)
+    if before:
+        return Period(add(period.start, -1, unit), period.start, unit)
+    return Period(period.end, add(period.end, 1, unit), unit)
+
+
+def _weekday_beside(r: Reading) -> Period | None:
+    """ "The Sunday before 25 May": the nearest one outside the period."""
+    named, period = r.period("q"), r.period("p")
+    if named.weekday is None or not _firm(r, period):
+        return None
+    if r.has("before"):
+        return latest_weekday(period.start, named.weekday)
+    return _next_from(period.end, named.weekday)
+
+
+def _next_from(day: datetime, weekday: int) -> Period:
+    """The first such weekday from ``day`` on."""
+    return next_weekday(add(day, -1, "day"), weekday)
+
+
 def _until(r: Reading) -> Period | None:
     period, word = r.period("p"), r.token("to")
     if word is None or fold(word.word) not in _UNTIL or not _firm(r, period):
@@ -219,6 +249,8 @@ LEVEL_RANGES = rules(
     (r"(?P<p>P) (?:FROM |BETWEEN |OF )(?:THE )?(?P<a>P|N|O) (?:TO |AND |- |A )(?:THE )?(?P<b>P|N|O) ", _inside),
     (r"SINCE (?:THE )?(?P<p>P) ", _since),
     (r"A STARTING OF (?:THE )?(?P<p>P) ", _since),
+    (_END + r"(?P<u>UNIT) (?:(?P<before>BEFORE )|AFTER )(?:OF )?(?:THE )?(?P<p>P) ", _unit_beside),
+    (r"(?P<q>P) (?:(?P<before>BEFORE )|AFTER )(?:OF )?(?:THE )?(?P<p>P) ", _weekday_beside),
     (r"BEFORE (?:OF )?(?:THE )?(?P<p>P) ", _before_period),
     (r"AFTER (?:OF )?(?:THE )?(?P<p>P) ", _after),
     (r"(?P<to>TO) (?:THE )?(?P<p>P) ", _until),

@@ -55,6 +55,18 @@ the day before yesterday | 2026-05-11 2026-05-12
 the day after tomorrow | 2026-05-15 2026-05-16
 last night | 2026-05-12 2026-05-13
 two days before yesterday | 2026-05-10 2026-05-11
+what did we ship the day before 5 June 2025? | 2025-06-04 2025-06-05
+the day after June 5, 2025 | 2025-06-06 2025-06-07
+the week before June 5, 2025 | 2025-05-29 2025-06-05
+the week after June 5, 2025 | 2025-06-06 2025-06-13
+the weekend before June 5, 2025 | 2025-05-31 2025-06-02
+the weekend after June 5, 2025 | 2025-06-07 2025-06-09
+the month before May 2025 | 2025-04-01 2025-05-01
+the month after May 2025 | 2025-06-01 2025-07-01
+the year before 2020 | 2019-01-01 2020-01-01
+the Sunday before 25 May 2025 | 2025-05-18 2025-05-19
+the Friday after 25 May 2025 | 2025-05-30 2025-05-31
+the Monday after next | 2026-05-25 2026-05-26
 two weeks from now | 2026-05-27 2026-05-28
 three days from tomorrow | 2026-05-17 2026-05-18
 April 12 | 2026-04-12 2026-04-13
@@ -203,6 +215,9 @@ de segunda a sexta | 2026-05-11 2026-05-16
 de março a abril | 2026-03-01 2026-05-01
 desde ontem | 2026-05-12 2026-05-14
 a partir de março | 2026-03-01 2026-05-14
+a semana antes de 5 de junho de 2025 | 2025-05-29 2025-06-05
+o dia depois de 5 de junho de 2025 | 2025-06-06 2025-06-07
+o domingo antes de 25 de maio de 2025 | 2025-05-18 2025-05-19
 """
 
 
