@@ -10,9 +10,9 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from chatls_core.prompt.attached_contexts import REBUILD_KEY
+from chatls_core.prompt.hints import NO_HINT, Hint, effort_named, first, hint_of
 from chatls_core.prompt.parsed_files import ParsedFiles
 from chatls_core.prompt.skills import head_and_body, words_of
 from chatls_core.prompt.system import Section
@@ -28,10 +28,6 @@ FROZEN_KEY = "persona_frozen"
 """In ``Conversation.state``: what of them holds until the next natural rebuild."""
 
 MAX_PERSONAS = 200
-Effort = Literal["", "none", "low", "medium", "high", "max"]
-EFFORTS: tuple[Effort, ...] = ("none", "low", "medium", "high", "max")
-_LEFT_TO_THE_USER = ("", "inherit", "default", "sonnet", "opus", "haiku")
-"""Models that name no model of a service: ``inherit``, and the families other tools know."""
 
 TOOLS: dict[str, tuple[str, ...]] = {
     "read": ("read_file", "list_dir", "outline", "diagnostics", "git_status", "git_diff", "git_log"),
@@ -54,8 +50,8 @@ ALWAYS = frozenset({"ask_user", "update_plan", "context_pull", "recall_archive",
 @dataclass(frozen=True, slots=True)
 class Persona:
     """One persona. ``body`` is its text for the model, ``digest`` identifies its bytes. ``tools`` are the words of its
-    head (``None``: all tools), ``skills`` names that stand in the system text with it; ``model`` and ``effort`` are
-    empty where they are left to the user."""
+    head (``None``: all tools), ``skills`` names that stand in the system text with it, ``hint`` says who should
+    answer."""
 
     name: str
     description: str
@@ -64,8 +60,7 @@ class Persona:
     digest: str
     tools: tuple[str, ...] | None = None
     skills: tuple[str, ...] = ()
-    model: str = ""
-    effort: str = ""
+    hint: Hint = NO_HINT
     in_workspace: bool = True
 
     def row(self) -> dict[str, object]:
@@ -75,8 +70,8 @@ class Persona:
             "digest": self.digest,
             "tools": None if self.tools is None else list(self.tools),
             "skills": list(self.skills),
-            "model": self.model,
-            "effort": self.effort,
+            "model": self.hint.model,
+            "effort": self.hint.effort,
         }
 
 
@@ -131,8 +126,6 @@ def parse(text: str, path: Path, *, in_workspace: bool = True, scan: bool = True
         body = injection.blank(body, "context")
     if not body:
         return None
-    model = str(head.get("model") or "").strip()
-    effort = str(head.get("effort") or "").strip().lower()
     tools = head.get("tools") if "tools" in head else head.get("allowed-tools")
     return Persona(
         name=" ".join(str(head.get("name") or path.stem).split()),
@@ -142,8 +135,7 @@ def parse(text: str, path: Path, *, in_workspace: bool = True, scan: bool = True
         digest=hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16],
         tools=None if tools is None or str(tools).strip() in ("*", "all") else words_of(tools),
         skills=words_of(head.get("skills")),
-        model="" if model.lower() in _LEFT_TO_THE_USER else model,
-        effort=effort if effort in EFFORTS else "",
+        hint=hint_of(head),
         in_workspace=in_workspace,
     )
 
@@ -211,15 +203,9 @@ def skills_of(conversation: Conversation) -> tuple[str, ...]:
     return tuple(str(name) for row in rows if isinstance(names := row.get("skills"), list) for name in names)
 
 
-def model_of(conversation: Conversation) -> str:
-    """The model the chosen personas ask for, the first that names one; empty where none does."""
-    return next((str(row["model"]) for row in _frozen(conversation) if row.get("model")), "")
-
-
-def effort_of(conversation: Conversation) -> Effort:
-    """The effort the chosen personas ask for; empty where none does."""
-    wanted = [str(row.get("effort") or "") for row in _frozen(conversation)]
-    return next((effort for word in wanted for effort in EFFORTS if effort == word), "")
+def hint(conversation: Conversation) -> Hint:
+    """What the chosen personas hint, the first that does."""
+    return first(Hint(str(row.get("model") or ""), effort_named(row.get("effort"))) for row in _frozen(conversation))
 
 
 def allows(conversation: Conversation) -> frozenset[str] | None:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from chatls_core.prompt.hints import NO_HINT, Hint, hint_of
 from chatls_core.prompt.parsed_files import ParsedFiles
 
 FOLDERS = (".chatcli/skills", ".claude/skills", ".agents/skills", ".agent/skills")
@@ -42,6 +43,7 @@ class Skill:
     invocable: bool = True
     """Whether the user may write ``/name``."""
     in_workspace: bool = True
+    hint: Hint = NO_HINT
 
 
 class Skills:
@@ -144,6 +146,7 @@ def parse(text: str, path: Path, *, in_workspace: bool = True, scan: bool = True
         automatic=not _true(head.get("disable-model-invocation"), False),
         invocable=_true(head.get("user-invocable"), True),
         in_workspace=in_workspace,
+        hint=hint_of(head),
     )
 
 

@@ -52,23 +52,31 @@ def recovery_call(skill: Skill, mode: Mode) -> str:
     return f"context_pull {json.dumps({'kind': 'skill', 'name': skill.name}, ensure_ascii=False)}"
 
 
-def matching(skills: Iterable[Skill], text: str, paths: Sequence[Path], pinned: Iterable[str]) -> tuple[Skill, ...]:
-    """The skills a request is about: called by name, then by trigger, then by path; pinned ones stand elsewhere."""
+def called(skills: Iterable[Skill], text: str) -> Skill | None:
+    """The skill the user calls by ``/name``."""
     named = _INVOKED.match(text)
+    if named is None:
+        return None
+    return next((s for s in skills if s.invocable and named.group(1).lower() == command_word(s)), None)
+
+
+def matching(skills: Sequence[Skill], text: str, paths: Sequence[Path], pinned: Iterable[str]) -> tuple[Skill, ...]:
+    """The skills a request is about: called by name, then by trigger, then by path; pinned ones stand elsewhere."""
+    by_name = called(skills, text)
     words = set(re.findall(r"\w+", text.lower()))
     lowered = text.lower()
     out = {name.lower() for name in pinned}
-    called, triggered, placed = [], [], []
+    first, triggered, placed = [], [], []
     for skill in skills:
         if skill.name.lower() in out:
             continue
-        if named and skill.invocable and named.group(1).lower() == command_word(skill):
-            called.append(skill)
+        if skill is by_name:
+            first.append(skill)
         elif skill.automatic and any(_fires(trigger, lowered, words) for trigger in skill.triggers):
             triggered.append(skill)
         elif skill.automatic and skill.paths and _touches(skill, paths):
             placed.append(skill)
-    return (*called, *triggered, *placed)
+    return (*first, *triggered, *placed)
 
 
 def command_word(skill: Skill) -> str:

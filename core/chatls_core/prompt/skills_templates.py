@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from chatls_core.prompt.hints import NO_HINT, Hint, hint_of
 from chatls_core.prompt.parsed_files import MAX_FILE_BYTES, within
 from chatls_core.prompt.skills import head_and_body, words_of
 
@@ -52,14 +53,14 @@ class Expanded:
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """One template; ``mode`` and ``model`` are empty where it leaves them to the user."""
+    """One template; ``mode`` is empty where it leaves that to the user, ``hint`` is who should answer."""
 
     name: str
     description: str
     body: str
     argument_hint: str = ""
     mode: str = ""
-    model: str = ""
+    hint: Hint = NO_HINT
 
 
 def templates(roots: Sequence[Path], home: Path, user: Path | None = None) -> tuple[Template, ...]:
@@ -144,14 +145,13 @@ def _read(name: str, path: Path) -> Template:
     else:
         head, body = head_and_body(text)
     mode = str(head.get("mode") or head.get("agent") or "").strip().lower()
-    model = str(head.get("model") or "").strip()
     return Template(
         name=name,
         description=" ".join(str(head.get("description") or "").split()),
         body=body,
         argument_hint=" ".join(words_of(head.get("argument-hint"))),
         mode=mode if mode in ("chat", "agent", "coder") else "",
-        model="" if model.lower() == "inherit" else model,
+        hint=hint_of({str(key).lower(): value for key, value in head.items()}),
     )
 
 

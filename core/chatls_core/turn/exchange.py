@@ -9,6 +9,7 @@ from chatls_core.events import StopReason
 from chatls_core.llm.events import Usage
 from chatls_core.llm.messages import ImagePart
 from chatls_core.prompt.attachments import Mention
+from chatls_core.prompt.hints import Effort
 from chatls_core.tools.base import EditRecord, Mode
 
 
@@ -17,7 +18,7 @@ class ChatRequest:
     """One request of the user. ``active_uri`` is the document in front of them; ``mentions`` holds the selection too.
 
     ``model`` is a model name, or ``provider/model``; empty keeps the session's. ``commands`` are command lines whose
-    output the template behind the text asks for.
+    output the template behind the text asks for, ``effort`` is how hard it has the model think.
     """
 
     text: str
@@ -29,6 +30,7 @@ class ChatRequest:
     model: str = ""
     steer: bool = False
     commands: tuple[str, ...] = ()
+    effort: Effort = ""
 
 
 @dataclass(frozen=True, slots=True)

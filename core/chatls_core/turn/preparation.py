@@ -15,6 +15,7 @@ from chatls_core.llm.model import Model
 from chatls_core.prompt import personas
 from chatls_core.prompt.attached_contexts import KNOWLEDGE_KEY, REBUILD_KEY
 from chatls_core.prompt.attachments import MAX_TOTAL_CHARS, Attached, attach, label
+from chatls_core.prompt.hints import NO_HINT, Hint, first
 from chatls_core.prompt.mcp_catalogue import MCP_PULL_KEY, freeze, is_current, offered
 from chatls_core.prompt.mcp_catalogue import catalogue as mcp_catalogue
 from chatls_core.prompt.recovery import Recovery
@@ -22,6 +23,7 @@ from chatls_core.prompt.skills import Skill
 from chatls_core.prompt.skills_matching import (
     PULL_KEY,
     ToldSkill,
+    called,
     catalogue,
     fold_pinned,
     matching,
@@ -71,6 +73,8 @@ class Preparation:
         emit: Callable[[TurnEvent], None],
         turn_id: str,
     ) -> None:
+        self.hint = NO_HINT
+        """Who should answer and how hard to think; known after :meth:`refresh`."""
         self._turn_id = turn_id
         self._services = services
         self._session = session
@@ -117,11 +121,21 @@ class Preparation:
 
     def _refresh(self) -> InstructionChanges:
         self._services.sessions.refresh(self._conversation)
+        self.hint = self._hint()
         try:
             self._services.mcp.look()
         except Exception:
             log.exception("the configuration of MCP servers could not be read")
         return self._services.instructions.refresh()
+
+    def _hint(self) -> Hint:
+        """Who should answer, by the skill the user calls, pinned ones and the chosen personas, the first that says so.
+        A workspace that is not trusted has no say."""
+        skills = [s for s in self._all_skills() if self._host.trusted or not s.in_workspace]
+        standing = {name.lower() for name in pinned(self._conversation)}
+        by_name = called(skills, self._request.text)
+        hints = [s.hint for s in (by_name, *(s for s in skills if s.name.lower() in standing)) if s is not None]
+        return first([*hints, personas.hint(self._conversation)])
 
     async def system(self, model: Model) -> None:
         """Build the system text when a natural rebuild is due; else it stays as it was frozen."""

@@ -32,7 +32,7 @@ from chatls_core.llm.messages import (
     ToolResultPart,
 )
 from chatls_core.llm.model import Model
-from chatls_core.prompt import cache_lifetime, cache_telemetry, personas, service_edits, skills_midrun
+from chatls_core.prompt import cache_lifetime, cache_telemetry, service_edits, skills_midrun
 from chatls_core.prompt.compaction import CARRIES_KEY
 from chatls_core.prompt.request import breakpoints, prompt_chars
 from chatls_core.prompt.turn_context import tell_later
@@ -177,14 +177,15 @@ class TurnRun:
         provider, model = asked_model(self._conversation, self._preferred)
         if wanted := self._turn.request.model:
             provider, model = ("" if ":" in wanted else provider), wanted
-        chosen = self._of_persona() or self._services.models.select(provider, model)
+        chosen = self._hinted() or self._services.models.select(provider, model)
         self._base_tools = self._make_tools(chosen.model)
         self._take_tools()
         return chosen
 
-    def _of_persona(self) -> Model | None:
-        """The model the chosen personas ask for, where the user named none for this request or conversation."""
-        wanted = personas.model_of(self._conversation)
+    def _hinted(self) -> Model | None:
+        """The model that a called or pinned skill or a chosen persona asks for, where the user named none for this
+        request or conversation."""
+        wanted = self._prepare.hint.model
         if not wanted or self._turn.request.model or self._conversation.state.get("provider"):
             return None
         named = "" if ":" in wanted else self._preferred[0]
@@ -195,7 +196,7 @@ class TurnRun:
             why = "nobody here knows it"
         except ModelError as error:
             why = str(error).rstrip(".")
-        self._turn.emit(Notice("warning", f"The persona asks for the model {wanted}: {why}; yours answers."))
+        self._turn.emit(Notice("warning", f"The skill or persona asks for the model {wanted}: {why}; yours answers."))
         return None
 
     def _take_tools(self) -> None:
@@ -323,7 +324,7 @@ class TurnRun:
             cache_ttl=cache_lifetime.settled(
                 self._conversation, model, self._services.settings, self._turn.request.mode
             ),
-            effort=personas.effort_of(self._conversation) or self._services.settings.effort,
+            effort=self._turn.request.effort or self._prepare.hint.effort or self._services.settings.effort,
             context_engine=engine,
         )
 

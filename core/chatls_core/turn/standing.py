@@ -23,8 +23,8 @@ from chatls_core.turn.spending import SUMMARY, TURN
 
 @dataclass(frozen=True, slots=True)
 class AttachedCost:
-    """An attached context: estimated tokens per turn, US dollars for them cold and cached (``None``: unknown); whether it
-    is ``folded``, and whether the user wants it so (``fold``)."""
+    """An attached context: estimated tokens per turn, US dollars for them cold and cached (``None``: unknown); whether
+    it is ``folded``, and whether the user wants it so (``fold``)."""
 
     name: str
     tokens: int

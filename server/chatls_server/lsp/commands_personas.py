@@ -32,8 +32,8 @@ def _shown(persona: Persona, names: set[str]) -> dict[str, Any]:
         "uri": persona.path.as_uri(),
         "tools": None if persona.tools is None else list(persona.tools),
         "skills": list(persona.skills),
-        "model": persona.model,
-        "effort": persona.effort,
+        "model": persona.hint.model,
+        "effort": persona.hint.effort,
         "workspace": persona.in_workspace,
         "attached": persona.name.lower() in names,
     }

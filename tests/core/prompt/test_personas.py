@@ -36,7 +36,7 @@ def test_a_head_is_read_as_people_write_it(tmp_path: Path) -> None:
     assert parse("Just text.", tmp_path / "plain.md").name == "plain"  # type: ignore[union-attr]
     assert parse("---\nname: x\n---\n", tmp_path / "x.md") is None
     for model in ("inherit", "sonnet", ""):
-        assert parse(f"---\nmodel: {model}\n---\nBody", tmp_path / "x.md").model == ""  # type: ignore[union-attr]
+        assert parse(f"---\nmodel: {model}\n---\nBody", tmp_path / "x.md").hint.model == ""  # type: ignore[union-attr]
 
 
 def test_a_projects_persona_hides_the_users_and_counts_only_when_trusted(tmp_path: Path) -> None:

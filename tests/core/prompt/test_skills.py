@@ -205,3 +205,30 @@ async def test_a_pinned_skill_stands_in_the_system_text(desk: Desk) -> None:
     await desk.ask("deploy")
     assert "Push the tag first." in desk.models.requests[-1].system_text
     assert "Push the tag first." not in sent(desk)
+
+
+async def test_a_called_or_pinned_skill_says_who_answers_unless_the_user_did(desk: Desk) -> None:
+    skills = desk.host.root / ".chatcli/skills"
+    write(skills, "deep", "model: claude-opus-4-5\neffort: high\ntriggers: deploy", "Think hard.")
+    write(skills, "quick", "model: claude-haiku-4-5\neffort: nonsense", "Be quick.")
+    write(skills, "family", "model: haiku", "Any will do.")
+
+    async def asked(text: str, **more: str) -> str:
+        await desk.ask(text, **more)
+        return str(desk.models.requests[-1].model)
+
+    usual = await asked("hello")
+    assert await asked("how do we deploy?") == usual
+    assert await asked("/deep how do we deploy?") == "claude-opus-4-5"
+    assert desk.models.requests[-1].json["thinking"]["type"] == "enabled"
+    assert await asked("/quick how?") == "claude-haiku-4-5"
+    assert "thinking" not in desk.models.requests[-1].json
+    assert await asked("/family how?") == usual
+    assert await asked("/quick how?", model="claude-sonnet-4-5") == "claude-sonnet-4-5"
+    live = await desk.agent.session("s")
+    live.conversation.state[PINNED_KEY] = ["deep"]
+    live.conversation.state[REBUILD_KEY] = True
+    assert await asked("hello") == "claude-opus-4-5"
+    assert await asked("/quick hello") == "claude-haiku-4-5"
+    desk.host.trusted = False
+    assert await asked("/quick hello") == usual

@@ -79,4 +79,4 @@ def test_folders_of_other_tools_are_read_and_the_own_come_first(tmp_path: Path) 
         "coder",
         "file depth",
     )
-    assert (found["git:commit"].description, found["git:commit"].model) == ("commit it", "")
+    assert (found["git:commit"].description, found["git:commit"].hint.model) == ("commit it", "")
