@@ -44,6 +44,12 @@ async def test_a_context_is_made_attached_priced_and_detached(
         assert "context docs" in status["markdown"]
         rows = await editor.command("chatls.context.attached", {"sessionId": session})
         assert [r["name"] for r in rows["data"]["attached"]] == ["docs"]
+        assert rows["data"]["attached"][0]["counted"] > 10
+        assert "as the provider counts them" in rows["markdown"]
+        asked = len(models.other_requests)
+        quick = await editor.command("chatls.context.attached", {"sessionId": session, "count": False})
+        assert "counted" not in quick["data"]["attached"][0]
+        assert len(models.other_requests) == asked
         await editor.command("chatls.context.detach", {"name": "docs", "sessionId": session})
         await editor.request("chatls/chat", {"text": "and now?", "sessionId": session})
         assert "Fridays" not in models.requests[-1].system_text

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from chatls_core.contexts import Context
 from chatls_core.contexts.model import WARN_ATTACHED_TOKENS, WARN_BYTES, WARN_FILES, WARN_TOKENS
+from chatls_core.llm.messages import Message, ModelRequest, TextPart
 from chatls_core.llm.model import Model
 from chatls_core.prompt.attached_contexts import attachments, prefix_budget
 from chatls_core.prompt.cache_record import cache_record
@@ -23,8 +25,9 @@ from chatls_core.turn.spending import SUMMARY, TURN
 
 @dataclass(frozen=True, slots=True)
 class AttachedCost:
-    """An attached context: estimated tokens per turn, US dollars for them cold and cached (``None``: unknown); whether
-    it is ``folded``, and whether the user wants it so (``fold``)."""
+    """An attached context: tokens per turn, estimated and, where it was asked, as the provider counts them; US dollars
+    for them cold and cached (``None``: unknown); whether it is ``folded``, and whether the user wants it so (``fold``).
+    """
 
     name: str
     tokens: int
@@ -32,6 +35,7 @@ class AttachedCost:
     cached_usd: float | None
     folded: bool
     fold: bool = False
+    counted: int | None = None
     warnings: tuple[str, ...] = ()
 
 
@@ -93,7 +97,7 @@ class Standing:
         if self.summaries or self.recoverable:
             lines.append(f"{self.summaries} summaries; {self.recoverable} cuts can be looked up.")
         if self.folded:
-            lines.append(f"Folded for space: {', '.join(self.folded)}.")
+            lines.append(f"Folded: {', '.join(self.folded)}.")
         if self.cache_hit_share is not None:
             lines.append(f"{self.cache_hit_share:.0%} of the prompt so far was read from the cache.")
         if self.tool_tokens:
@@ -133,9 +137,26 @@ def attached_costs(services: Services, conversation: Conversation, model: Model)
                 _usd(tokens, cached),
                 shown.folded,
                 shown.name.lower() in wanted,
-                tuple(warnings),
+                warnings=tuple(warnings),
             )
         )
+    return tuple(found)
+
+
+async def counted(
+    services: Services, conversation: Conversation, model: Model, costs: Sequence[AttachedCost]
+) -> tuple[AttachedCost, ...]:
+    """The same with the tokens of each context as the provider counts them, which sends it their texts."""
+    other = sum(s.chars for s in _sections(conversation, 1.0) if not s.name.startswith("context "))
+    shown = await asyncio.to_thread(services.curation.rendered, conversation, model, other)
+    texts = {each.name: each.section.text for each in shown}
+    word = Message("user", (TextPart("."),))
+    bare = (await services.counts.count(model, ModelRequest((word,)))).tokens
+    found = []
+    for cost in costs:
+        request = ModelRequest((word,), (texts.get(cost.name, ""),))
+        whole = (await services.counts.count(model, request)).tokens if bare is not None else None
+        found.append(cost if whole is None or bare is None else replace(cost, counted=max(0, whole - bare)))
     return tuple(found)
 
 

@@ -18,7 +18,7 @@ from chatls_core.tools.paths import path_of
 from chatls_core.turn.compacting import told
 from chatls_core.turn.exchange import ChatRequest
 from chatls_core.turn.live import LiveSession
-from chatls_core.turn.standing import AttachedCost, attached_costs, context_warnings, standing
+from chatls_core.turn.standing import AttachedCost, attached_costs, context_warnings, counted, standing
 from chatls_server.lsp.commands_session import existing, in_thread, meant
 from chatls_server.lsp.errors import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, RpcError
 from chatls_server.lsp.protocol import commands as args
@@ -168,11 +168,13 @@ async def context_detach(server: ChatServer, a: args.ContextArgs) -> CommandResu
     return CommandResult(markdown=f"Detached **{name}**. {rest}", data={"attached": left})
 
 
-@command("chatls.context.attached", args.SessionScopeArgs)
-async def context_attached(server: ChatServer, a: args.SessionScopeArgs) -> CommandResult:
-    """What is attached to a conversation, with its cost per turn."""
+@command("chatls.context.attached", args.ContextStatusArgs)
+async def context_attached(server: ChatServer, a: args.ContextStatusArgs) -> CommandResult:
+    """What is attached to a conversation, with its tokens, estimated and counted, and its cost per turn."""
     agent, live = await _session(server, a.session_id)
     costs = await _costs(agent, live)
+    if a.count and costs:
+        costs = await counted(agent.services, live.conversation, agent.model_of(live), costs)
     lines = [f"- **{cost.name}** {_price(cost)}" for cost in costs]
     total = sum(cost.tokens for cost in costs)
     text = "\n".join([*lines, f"In all ≈{total:,} tokens per turn."]) if lines else "Nothing is attached."
@@ -188,7 +190,8 @@ async def _costs(agent: Agent, live: LiveSession) -> tuple[AttachedCost, ...]:
 
 
 def _price(cost: AttachedCost) -> str:
-    size = f"≈{cost.tokens:,} tokens per turn"
+    exact = "" if cost.counted is None else f", {cost.counted:,} as the provider counts them"
+    size = f"≈{cost.tokens:,} tokens per turn{exact}"
     why = "as you wish" if cost.fold else "as it is too large to stand in the prompt whole"
     folded = f"; folded, {why}: the model reads it by its tool" if cost.folded else ""
     if cost.cold_usd is None or cost.cached_usd is None:

@@ -788,7 +788,7 @@ export interface Commands {
   'chatls.context.attach': ContextArgs;
   'chatls.context.detach': ContextArgs;
   'chatls.context.list': Nothing;
-  'chatls.context.attached': SessionScopeArgs;
+  'chatls.context.attached': ContextStatusArgs;
   'chatls.context.delete': ContextArgs;
   'chatls.context.status': ContextStatusArgs;
   'chatls.session.new': SessionNewArgs;

@@ -169,7 +169,7 @@ export class ContextView implements vscode.WebviewViewProvider, vscode.TextDocum
     const { run } = this.input;
     const [points, contexts, skills, personas, cost] = await Promise.all([
       run<{ checkpoints?: Checkpoint[] } | undefined>('chatls.session.rewind', { sessionId }),
-      run<{ attached?: AttachedContext[] } | undefined>('chatls.context.attached', { sessionId }),
+      run<{ attached?: AttachedContext[] } | undefined>('chatls.context.attached', { sessionId, count: false }),
       run<{ skills?: { name: string; pinned?: boolean }[] } | undefined>('chatls.skill.list', { sessionId }),
       run<{ personas?: { name: string; attached?: boolean }[] } | undefined>('chatls.persona.list', { sessionId }),
       run<{ totalUsd?: number; unknown?: string[] } | undefined>('chatls.cost.show', { sessionId }),

@@ -386,7 +386,7 @@ COMMANDS: dict[str, tuple[type[Wire], str]] = {
     "chatls.context.attach": (ContextArgs, "tokens and cost per turn, cold and cached"),
     "chatls.context.detach": (ContextArgs, "what stays attached"),
     "chatls.context.list": (Nothing, "contexts"),
-    "chatls.context.attached": (SessionScopeArgs, "what is attached"),
+    "chatls.context.attached": (ContextStatusArgs, "what is attached, with its tokens and cost per turn"),
     "chatls.context.delete": (ContextArgs, "what was deleted"),
     "chatls.context.status": (ContextStatusArgs, "what fills the window, estimated and counted; the cache's state"),
     "chatls.session.new": (SessionNewArgs, "the session"),
