@@ -11,6 +11,7 @@ from chatls_core.edits.forgotten_comma import is_forgotten_comma
 from chatls_core.edits.indentation import IDENTITY, indent_of, unit_shift
 from chatls_core.edits.matching import FileIndex, Match
 from chatls_core.edits.plan import Draft, Rung
+from chatls_core.edits.replacement import WORD
 from chatls_core.edits.typography import plain_where_the_file_is
 
 LineEdit = tuple[int, int, tuple[str, ...]]
@@ -57,9 +58,10 @@ def place(draft: Draft, path: str, index: FileIndex, match: Match, reading: Read
     if match.rung >= Rung.TYPOGRAPHY:
         in_file = (index.lines.contents[number] for number in match.pairs if number is not None)
         plain = plain_where_the_file_is(block, in_file)
+    own = _mistyped(match, block, index.lines.contents)
     for i, (op, line) in enumerate(reading):
         if op == "+":
-            moved = shift.carry(line)
+            moved = own.get(line) or shift.carry(line)
             if moved is None:
                 doubt, moved = INDENTED, line
             moved = draft.plain(path, moved.translate(plain))
@@ -89,6 +91,17 @@ def place(draft: Draft, path: str, index: FileIndex, match: Match, reading: Read
     if match.shift != IDENTITY and _added_as_in_the_file(match, reading, index.lines.contents):
         doubt = doubt or INDENTED
     return Placement(match, tuple(edits), doubt, plain)
+
+
+def _mistyped(match: Match, block: Sequence[str], contents: Sequence[str]) -> dict[str, str]:
+    """The lines of a hunk that the file has in other characters: where they are added again, the file's are meant."""
+    if match.rung < Rung.TYPOGRAPHY:
+        return {}
+    pairs = [(line, contents[number]) for line, number in zip(block, match.pairs, strict=True) if number is not None]
+    theirs = {text for _, text in pairs}
+    return {
+        line: text for line, text in pairs if WORD.search(line) and line not in theirs and line.strip() != text.strip()
+    }
 
 
 def _changes_beside_a_lost_blank(match: Match, reading: Reading, length: int) -> bool:

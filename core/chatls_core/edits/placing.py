@@ -133,13 +133,15 @@ def _among_many(
     raise _ambiguous_hunk(path, hunk, [match.start for match in index.places(block, rung)], capped=True)
 
 
-def _ambiguous_hunk(path: str, hunk: DiffHunk, starts: Sequence[int], *, capped: bool = False) -> EditError:
+def _ambiguous_hunk(
+    path: str, hunk: DiffHunk, starts: Sequence[int], *, among: int = 1, capped: bool = False
+) -> EditError:
     return ambiguous(
         path,
         f"Hunk {hunk.number} ({quote(_headline(hunk), 80)})",
         [start + 1 for start in starts],
-        "Add lines of context above and below until it is the only one, or name its function after @@. "
-        "The order of the hunks does not tell which one is meant.",
+        "Add lines of context above and below until it is the only one, or name its function after @@."
+        + (" The order of the hunks does not tell which one is meant." if among > 1 else ""),
         capped=capped,
     )
 
@@ -167,7 +169,7 @@ def _assign(
             return placed
     kept = choices if total == 1 else _feasible(choices, ways)
     at = max(range(len(hunks)), key=lambda i: len(kept[i]))
-    raise _ambiguous_hunk(path, hunks[at], [place.match.start for place in kept[at]])
+    raise _ambiguous_hunk(path, hunks[at], [place.match.start for place in kept[at]], among=len(hunks))
 
 
 def _refuse_contradiction(
@@ -277,7 +279,7 @@ def _out_of_order(draft: Draft, path: str, searched: Sequence[tuple[DiffHunk, li
     """Hunks that each have one place may come in any order; otherwise order was what told their places apart."""
     for hunk, places in searched:
         if len(places) > 1:
-            raise _ambiguous_hunk(path, hunk, [place.match.start for place in places])
+            raise _ambiguous_hunk(path, hunk, [place.match.start for place in places], among=len(searched))
     placed = sorted((places[0] for _, places in searched), key=lambda place: (place.start, place.stop))
     for one, other in pairwise(placed):
         if other.start < one.stop:

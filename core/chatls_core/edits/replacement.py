@@ -18,7 +18,9 @@ from chatls_core.edits.typography import plain_where_the_file_is
 
 _GAP = re.compile(r"(?<=[^ ]) {2,}(?=[^ ])")
 _GAP_END = re.compile(r" [^ ]")
-_WORD = re.compile(r"\w{3}")
+WORD = re.compile(r"\w{3}")
+"""What a line must have to be told from others when it is copied with a slip."""
+
 _QUOTE = re.compile("[\"'`]")
 _COMMENT = re.compile(r"#|//|/\*|--|;|%|<!--")
 _FREE_INDENTATION = frozenset(
@@ -73,7 +75,7 @@ def fit(
     if match.rung >= Rung.TYPOGRAPHY:
         theirs = {text.strip() for text in in_file if text}
         copied = zip(block, in_file, strict=True)
-        own = {line.strip(): text.strip() for line, text in copied if text and _WORD.search(line)}
+        own = {line.strip(): text.strip() for line, text in copied if text and WORD.search(line)}
         for j in moved:
             # A copied line that was moved, or indented anew.
             if (text := own.get(new[j].strip())) is not None and new[j].strip() not in theirs:

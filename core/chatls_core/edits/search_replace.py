@@ -67,7 +67,6 @@ def _replace(draft: Draft, block: Block, moved: dict[str, list[tuple[int, int]]]
     refuse_placeholders(key, block.replace, block.search)
     lines = Lines.of(text)
     match, search, new = _find(key, lines, block, moved.get(key, []))
-    new = [draft.plain(key, line) for line in new]
     refuse_lost_blank(key, f"SEARCH of block {block.number}", lines, match, search, block.search, block.replace)
     carried = fit(draft, key, lines, match, search, new)
     if carried is None:
@@ -78,6 +77,7 @@ def _replace(draft: Draft, block: Block, moved: dict[str, list[tuple[int, int]]]
             key,
         )
     draft.report(key, match.start + 1, match.rung)
+    carried = [draft.plain(key, line) for line in carried]
     draft.write(key, splice(lines, match.start, match.stop, carried))
     moved.setdefault(key, []).append((match.start, len(carried) - (match.stop - match.start)))
 

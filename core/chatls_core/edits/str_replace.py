@@ -104,8 +104,7 @@ def _replace(draft: Draft, path: str, item: _Replacement) -> None:
             key,
         )
     refuse_placeholders(key, split_contents(item.new), split_contents(item.old))
-    new = draft.plain(key, item.new)
-    draft.write(key, replace_text(draft, key, text, item.old, new, replace_all=item.all))
+    draft.write(key, replace_text(draft, key, text, item.old, item.new, replace_all=item.all))
 
 
 def _fill(draft: Draft, path: str, item: _Replacement) -> None:
@@ -159,7 +158,7 @@ def _put(draft: Draft, path: str, text: str, spans: Sequence[tuple[int, int]], o
     for start, stop in spans:
         block = text[start:stop]
         if block not in put:
-            put[block] = new if literal else conform(new, block, newline)
+            put[block] = draft.plain(path, new if literal else conform(new, block, newline))
         parts += (text[done:start], put[block])
         done = stop
     for line in line_numbers(text, [start for start, _ in spans[:_MAX_REPORTED]]):
@@ -265,11 +264,11 @@ def _put_lines(draft: Draft, path: str, lines: Lines, wanted: _Wanted, found: Se
         span = (len(before), len(before) + len(block))
         search = "\n".join(wanted.block) + "\n"
         refuse_doubling(path, before + block + after, span, search, put)
-        refuse_joining(path, before + block + after, span, search, put)
+        refuse_joining(path, before + block + after, span, search, put, exact=False)
     if wanted.closed and not lines.endings[match.stop - 1]:
         # The search asks for the line ending that the file's last line lacks, and would put it back.
         put = put.removesuffix("\n")
-    return before + conform(put, block, lines.newline) + after
+    return before + conform(draft.plain(path, put), block, lines.newline) + after
 
 
 def _cut(lines: Lines, match: Match, *, closed: bool) -> tuple[str, str, str]:

@@ -51,6 +51,9 @@ def test_an_empty_line_more_than_the_file_has_joins_no_lines() -> None:
         ("f()\n    g()\n", "f()\n", "h()", "below"),
         ("import a\nimport b\n", "\nimport b", "import c", "above"),
         ("a:  \n\tb\n\tc\n", "a:\n\tb\n", "a:\n\tB", "below"),
+        ("  f()\n}\n}\n", "  f()\n}\n", "  g()\n}", "below"),
+        ("f(  \n{\n)\n", "f(\n{\n", "g(\n(", "below"),
+        ("(\n)\nf()\n", "\n)\nf()", ")\ng()", "above"),
     ],
 )
 def test_a_line_break_that_only_the_search_has_joins_no_words(text: str, old: str, new: str, place: str) -> None:
@@ -256,3 +259,19 @@ def test_a_path_in_another_folder_is_another_file() -> None:
     refusal("str_replace", {"a.py": "x"}, replace("x", "y", path="lib/a.py"), EditErrorKind.NO_SUCH_FILE)
     for path, key in (("/work/app/a.py", "a.py"), ("app/src/a.py", "src/a.py"), ("a.py", "src/a.py")):
         assert preview("str_replace", {key: "x"}, replace("x", "y", path=path)).after == {key: "y"}
+
+
+def test_a_line_with_two_slips_is_taken_from_the_file_where_it_stays() -> None:
+    text = 'say("a", source=1)\nlast()\nmore()\nend()\n'
+    old = "say(\u201ca\u201d,  sourec=1)\nlast()\nmore()\nend()\n"
+    new = "say(\u201ca\u201d,  sourec=1)\nlast(\u201cb\u201d)\nmore()\nend()\n"
+    wanted = text.replace("last()", 'last("b")')
+    assert after("search_replace", text, block(old, new)) == wanted
+    assert after("str_replace", text, replace(old, new)) == wanted
+
+
+@pytest.mark.parametrize("format", ["apply_patch", "udiff"])
+def test_a_line_that_is_removed_and_added_again_is_the_files_own(format: str) -> None:
+    body = "-while  a  == 1:\n-    one()\n+while  a  == 1:\n+    two()\n"
+    edit = update(f"@@\n{body}") if format == "apply_patch" else HEAD + body
+    assert after(format, "while a == 1:\n    one()\n", edit) == "while a == 1:\n    two()\n"
