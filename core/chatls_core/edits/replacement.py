@@ -73,14 +73,29 @@ def fit(
             elif number is not None and not _is_tidied(lines.contents, number, fitted[j1 + offset]):
                 fitted[j1 + offset] = lines.contents[number]
     if match.rung >= Rung.TYPOGRAPHY:
-        theirs = {text.strip() for text in in_file if text}
-        copied = zip(block, in_file, strict=True)
-        own = {line.strip(): text.strip() for line, text in copied if text and WORD.search(line)}
+        # A copied line that is indented anew, or was moved.
+        again = _paired_anew(block, new, in_file)
         for j in moved:
-            # A copied line that was moved, or indented anew.
-            if (text := own.get(new[j].strip())) is not None and new[j].strip() not in theirs:
+            if (text := again.get(j)) is not None and new[j].strip() != text:
                 fitted[j] = indent_of(fitted[j]) + text
     return fitted
+
+
+def _paired_anew(block: Sequence[str], new: Sequence[str], in_file: Sequence[str | None]) -> dict[int, str]:
+    """The file's own line for the lines of ``new`` that are lines of ``block`` but for their place or indentation.
+
+    A line that stands in the file as it is has no slip; one without a word is told by its neighbours only.
+    """
+    theirs = {text.strip() for text in in_file if text}
+    copied = {
+        line.strip(): text.strip() for line, text in zip(block, in_file, strict=True) if text and WORD.search(line)
+    }
+    paired = {j: copied[line.strip()] for j, line in enumerate(new) if line.strip() in copied.keys() - theirs}
+    for tag, i1, i2, j1, _ in opcodes([line.strip() for line in block], [line.strip() for line in new]):
+        for offset in range(i2 - i1 if tag == "equal" else 0):
+            if text := in_file[i1 + offset]:
+                paired[j1 + offset] = text.strip()
+    return paired
 
 
 def _is_tidied(contents: Sequence[str], number: int, copied: str) -> bool:

@@ -58,8 +58,10 @@ def similar_places(wanted: Sequence[str], block: Sequence[str], text: str, line_
     if not 2 <= size <= _MAX_BLOCK or size > len(text):
         return []
     votes: Counter[int] = Counter()
+    absent = common = 0
     for i, character in enumerate(wanted):
         if character == "\0":
+            absent += 1
             continue
         at = text.find(character)
         seen = 0
@@ -68,7 +70,10 @@ def similar_places(wanted: Sequence[str], block: Sequence[str], text: str, line_
                 votes[at - i] += 1
             seen += 1
             at = text.find(character, at + 1)
+        common += at >= 0
     allowed = max(1, size // 4)
+    if size - absent - common <= allowed - absent:
+        return []  # a place may hold none but lines that are too common to be looked for everywhere
     ranked = votes.most_common(8)
     if not ranked or ranked[0][1] < size - allowed:
         return []

@@ -270,8 +270,22 @@ def test_a_line_with_two_slips_is_taken_from_the_file_where_it_stays() -> None:
     assert after("str_replace", text, replace(old, new)) == wanted
 
 
+def test_a_slip_in_a_line_that_stays_is_seen_under_another_indentation() -> None:
+    text = "a = f(\n    1\n)\nb = f(\n    2\n)\n"
+    sent = "    a = f(\n        1\n    ),\n    b = f(\n        2\n    )\n"
+    put = "a = f(\n    3\n),\nb = f(\n    2\n)\n"
+    assert after("search_replace", text, block(sent, put)) == text.replace("1", "3")
+
+
 @pytest.mark.parametrize("format", ["apply_patch", "udiff"])
 def test_a_line_that_is_removed_and_added_again_is_the_files_own(format: str) -> None:
     body = "-while  a  == 1:\n-    one()\n+while  a  == 1:\n+    two()\n"
     edit = update(f"@@\n{body}") if format == "apply_patch" else HEAD + body
     assert after(format, "while a == 1:\n    one()\n", edit) == "while a == 1:\n    two()\n"
+
+
+def test_a_place_among_lines_too_common_to_look_at_all_of_them_is_not_the_only_one() -> None:
+    text = "".join(f'    "number{i}": {{\n        "b": 1\n    }}\n' for i in range(80))
+    twice = '    "when": "always"\n    }\n'
+    edit = block("    'when': 'always'\n    }\n", '    "when": "never"\n    }\n')
+    refusal("search_replace", twice + text + twice, edit, EditErrorKind.NOT_FOUND)
