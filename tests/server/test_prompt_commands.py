@@ -232,3 +232,31 @@ async def test_a_workspace_that_is_not_trusted_runs_no_command_of_a_template(
         sent = str(models.requests[-1].messages)
         assert "the notes say" not in sent
         assert "the workspace is not trusted, so nothing runs in it" in sent
+
+
+async def test_what_was_chosen_for_a_conversation_outlives_a_restart_before_its_next_turn(
+    tmp_path: Path, workspace: Path, models: ModelServer
+) -> None:
+    for path, text in [
+        ("manual.md", "a line of the manual\n"),
+        (".chatcli/skills/deploy/SKILL.md", "---\nname: deploy\n---\nPush the tag first.\n"),
+        (".chatcli/agents/reviewer.md", "---\nname: reviewer\n---\nLook twice.\n"),
+    ]:
+        (workspace / path).parent.mkdir(parents=True, exist_ok=True)
+        (workspace / path).write_text(text)
+    texts = ("a line of the manual", "Push the tag first.", "Look twice.")
+    async with client(tmp_path, workspace, models) as editor:
+        session = (await editor.request("chatls/chat", {"text": "hello"}))["sessionId"]
+        await editor.command("chatls.context.create", {"name": "docs", "paths": ["manual.md"]})
+        await editor.command("chatls.context.attach", {"name": "docs", "sessionId": session})
+        await editor.command("chatls.skill.pin", {"name": "deploy", "sessionId": session})
+        await editor.command("chatls.persona.attach", {"name": "reviewer", "sessionId": session})
+    async with client(tmp_path, workspace, models) as editor:
+        await editor.request("chatls/chat", {"text": "and now?", "sessionId": session})
+        assert [text in models.requests[-1].system_text for text in texts] == [True] * 3
+        await editor.command("chatls.context.detach", {"name": "docs", "sessionId": session})
+        await editor.command("chatls.skill.unpin", {"name": "deploy", "sessionId": session})
+        await editor.command("chatls.persona.detach", {"name": "off", "sessionId": session})
+    async with client(tmp_path, workspace, models) as editor:
+        await editor.request("chatls/chat", {"text": "and now?", "sessionId": session})
+        assert [text in models.requests[-1].system_text for text in texts] == [False] * 3

@@ -21,7 +21,7 @@ from chatls_core.llm.models import Models
 from chatls_core.mcp import McpServers
 from chatls_core.memory import Memory
 from chatls_core.prompt.compaction import Compacted, CompactionError
-from chatls_core.sessions import Conversation, Journal, SessionStore
+from chatls_core.sessions import Conversation, Journal, SessionError, SessionStore
 from chatls_core.sessions.checkpoints import Checkpoints
 from chatls_core.store.clock import Clock, system_clock
 from chatls_core.tools.base import Mode
@@ -207,6 +207,14 @@ class Agent:
         await asyncio.to_thread(self.services.spending.flush)
         await save(self.services, live)
         return done
+
+    async def keep(self, live: LiveSession) -> None:
+        """Bring to disk what the user chose for a conversation, so that a restart before its next turn loses nothing. A
+        disk that refuses is logged only: the choice holds, and the next turn tells that nothing can be saved."""
+        try:
+            await save(self.services, live)
+        except (OSError, SessionError) as error:
+            log.error("what was chosen for %s is not saved yet: %s", live.conversation.id, error)
 
     def model_of(self, live: LiveSession) -> Model:
         """Who answers in this conversation. Raises :class:`ModelError` when nobody could."""

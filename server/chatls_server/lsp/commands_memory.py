@@ -199,8 +199,10 @@ async def digests(server: ChatServer, a: args.DigestsArgs) -> CommandResult:
 async def load(server: ChatServer, a: args.MemoryLoadArgs) -> CommandResult:
     """Bring long-term memory and a day's note into a conversation; its next request carries them."""
     view = await ask(server, lambda m: m.load(a.date))
-    live = await (await server.agent()).session(a.session_id)
+    agent = await server.agent()
+    live = await agent.session(a.session_id)
     tell_later(live.conversation, view.text)
+    await agent.keep(live)
     return result(view)
 
 

@@ -79,10 +79,11 @@ async def persona_detach(server: ChatServer, a: args.NamedArgs) -> CommandResult
 
 
 async def _choose(agent: Agent, a: args.NamedArgs, personas: tuple[Persona, ...], change: Any) -> CommandResult:
-    conversation = (await meant(agent, a.session_id)).conversation
-    before = list(chosen(conversation))
+    live = await meant(agent, a.session_id)
+    before = list(chosen(live.conversation))
     after = change(before)
     if after != before:
-        choose(conversation, after, personas)
+        choose(live.conversation, after, personas)
+        await agent.keep(live)
     text = f"Persona: {', '.join(after)}." if after else "No persona is chosen."
     return CommandResult(markdown=text, data={"attached": after})

@@ -89,8 +89,13 @@ def _shown(context: Context) -> dict[str, Any]:
     }
 
 
+def _size(context: Context) -> str:
+    count = len(context.files)
+    return f"{count} {'file' if count == 1 else 'files'}, {context.size:,} bytes"
+
+
 def _told(context: Context, verb: str) -> CommandResult:
-    lines = [f"Context **{context.name}** {verb}: {len(context.files)} files, {context.size:,} bytes, {context.mode}."]
+    lines = [f"Context **{context.name}** {verb}: {_size(context)}, {context.mode}."]
     lines += [f"- {warning}" for warning in context_warnings(context)]
     lines += [f"- left out: {reason}" for reason in context.skipped[:10]]
     return CommandResult(markdown="\n".join(lines), data=_shown(context))
@@ -118,7 +123,7 @@ async def context_list(server: ChatServer, _: Nothing) -> CommandResult:
     """All contexts."""
     contexts = (await server.agent()).services.curation.contexts
     found = await _contexts(contexts.all)
-    lines = [f"- **{c.name}** ({c.mode}): {len(c.files)} files, {c.size:,} bytes" for c in found]
+    lines = [f"- **{c.name}** ({c.mode}): {_size(c)}" for c in found]
     text = "\n".join(lines) if lines else "There is no context yet."
     return CommandResult(markdown=text, data={"contexts": [_shown(c) for c in found]})
 
@@ -150,6 +155,7 @@ async def context_attach(server: ChatServer, a: args.ContextArgs) -> CommandResu
     before = {each.name: each.priority for each in attachments(live.conversation)}
     priority = before.get(context.name, DEFAULT_PRIORITY)
     attach(live.conversation, context.name, priority, fold=bool(a.fold))
+    await agent.keep(live)
     costs = await _costs(agent, live)
     mine = next(cost for cost in costs if cost.name == context.name)
     lines = [f"Attached **{mine.name}**. {_price(mine)}", *(f"- {warning}" for warning in mine.warnings)]
@@ -159,10 +165,11 @@ async def context_attach(server: ChatServer, a: args.ContextArgs) -> CommandResu
 @command("chatls.context.detach", args.ContextArgs)
 async def context_detach(server: ChatServer, a: args.ContextArgs) -> CommandResult:
     """Detach a context from a conversation from its next turn on."""
-    _, live = await _session(server, a.session_id)
+    agent, live = await _session(server, a.session_id)
     name = _name(a)
     if not detach(live.conversation, name):
         raise RpcError(INVALID_PARAMS, f"name: {name!r} is not attached")
+    await agent.keep(live)
     left = [attachment.name for attachment in attachments(live.conversation)]
     rest = f"Still attached: {', '.join(left)}." if left else "Nothing is attached now."
     return CommandResult(markdown=f"Detached **{name}**. {rest}", data={"attached": left})

@@ -68,11 +68,12 @@ async def skill_unpin(server: ChatServer, a: args.NamedArgs) -> CommandResult:
 
 
 async def _set(agent: Agent, a: args.NamedArgs, change: Any) -> CommandResult:
-    conversation = (await meant(agent, a.session_id)).conversation
-    before = list(pinned(conversation))
+    live = await meant(agent, a.session_id)
+    before = list(pinned(live.conversation))
     after = change(before)
     if after != before:
-        conversation.state[PINNED_KEY] = after
-        conversation.state[REBUILD_KEY] = True
+        live.conversation.state[PINNED_KEY] = after
+        live.conversation.state[REBUILD_KEY] = True
+        await agent.keep(live)
     text = f"Pinned: {', '.join(after)}." if after else "No skill is pinned."
     return CommandResult(markdown=text, data={"pinned": after})

@@ -100,6 +100,7 @@ async def provider_switch(server: ChatServer, a: args.ProviderSwitchArgs) -> Com
     if a.session_id:
         live = await agent.session(a.session_id)
         live.conversation.state.update(choice)
+        await agent.keep(live)
     else:
         agent.prefer(model.provider, a.model or "")
     await server.run_hooks("on_model")
