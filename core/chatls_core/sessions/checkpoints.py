@@ -33,7 +33,7 @@ KEPT = 20
 LABEL_LENGTH = 60
 """Most characters of a label."""
 
-CHOICES = frozenset({"provider", "model", "effort", "persona"})
+CHOICES = frozenset({"provider", "model", "effort", "persona", "contexts", "pinned_skills"})
 """Keys of ``Conversation.state`` a person chose; going back in the conversation does not take them back."""
 
 SPENT = frozenset({"cache"})

@@ -33,10 +33,12 @@ from chatls_core.llm.messages import (
 )
 from chatls_core.llm.model import Model
 from chatls_core.prompt import cache_lifetime, cache_telemetry, service_edits, skills_midrun
+from chatls_core.prompt.attached_contexts import REBUILD_KEY
 from chatls_core.prompt.compaction import CARRIES_KEY
 from chatls_core.prompt.request import breakpoints, prompt_chars
 from chatls_core.prompt.turn_context import tell_later
 from chatls_core.prompt.window import START_KEY, history_start
+from chatls_core.sessions.checkpoints import CHOICES
 from chatls_core.sessions.conversation import Conversation
 from chatls_core.text.tokens import estimate
 from chatls_core.tools.base import ToolSet
@@ -127,6 +129,8 @@ class TurnRun:
             if self._progressed:
                 self._keep_partial()
             else:
+                # What the user chose while the turn ran stays.
+                chosen = {k: v for k, v in conversation.state.items() if k in (*CHOICES, REBUILD_KEY)}
                 (
                     conversation.messages[:],
                     conversation.carried,
@@ -134,6 +138,7 @@ class TurnRun:
                     conversation.system,
                     conversation.system_key,
                 ) = before
+                conversation.state.update(chosen)
             raise
         finally:
             self._planning.close(self._turn.emit)

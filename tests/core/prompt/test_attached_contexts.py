@@ -6,13 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from chatls_core.llm.events import ModelError
 from chatls_core.prompt.attached_contexts import attach, attachments, card, detach, prefix_budget, rendered
 from chatls_core.prompt.skills_matching import PINNED_KEY
+from chatls_core.turn.exchange import ChatRequest
 from chatls_core.turn.standing import attached_costs, standing
 from tests.core.prompt.helpers import conversation
 from tests.core.prompt.test_skills import write
 from tests.core.turn.conftest import Desk
-from tests.fakes.model_server import Call, Reply, Tokens
+from tests.fakes.model_server import Call, ErrorReply, Reply, Tokens
 
 
 def system_of(desk: Desk) -> str:
@@ -179,3 +181,32 @@ async def test_pinned_skills_fold_before_lists_and_lists_before_contexts(desk: D
         assert ("chapter-with-a-long-name-77" in text) is ("many" not in found.folded)
         assert ("a line of the manual" in text) is ("docs" not in found.folded)
     assert seen == [(), ("skill deploy",), ("skill deploy", "many"), ("skill deploy", "docs", "many")]
+
+
+async def test_what_is_attached_while_a_turn_fails_stays_attached(desk: Desk, docs: Path) -> None:
+    desk.agent.services.curation.contexts.create("docs", [docs])
+    await desk.ask("hello")
+    desk.models.script(ErrorReply(400, "bad", hold_start=True))
+    turn = await desk.agent.submit(ChatRequest("when?", "s"), desk.host)
+    await desk.models.wait_held()
+    attach((await desk.agent.session("s")).conversation, "docs")
+    desk.models.release()
+    with pytest.raises(ModelError):
+        await turn.outcome
+    await desk.ask("when do we deploy?")
+    assert "Deploys go out on Fridays." in system_of(desk)
+
+
+async def test_going_back_detaches_nothing(desk: Desk, docs: Path) -> None:
+    desk.agent.services.curation.contexts.create("docs", [docs])
+    await desk.ask("one")
+    await desk.ask("two")
+    live = await desk.agent.session("s")
+    attach(live.conversation, "docs")
+    live.conversation.state[PINNED_KEY] = ["deploy"]
+    checkpoints = desk.agent.services.checkpoints
+    checkpoints.rewind(live.conversation, checkpoints.list(live.conversation)[0].id)
+    assert [a.name for a in attachments(live.conversation)] == ["docs"]
+    assert live.conversation.state[PINNED_KEY] == ["deploy"]
+    await desk.ask("when do we deploy?")
+    assert "Deploys go out on Fridays." in system_of(desk)
