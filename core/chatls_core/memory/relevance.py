@@ -9,17 +9,19 @@ from itertools import pairwise
 
 from chatls_core.memory.wordlists import word_set
 from chatls_core.text import tokenizer
-from chatls_core.text.ranking import Hit, strong_match
+from chatls_core.text.ranking import STRONG_TELLING, Hit, strong_match
 
 _GENERIC = word_set(
     """
     run running test code file function class method list text use using user add fix bug error issue make write create
     change update rename explain show find help work live go need want build line name number data value type start
     stop new project app check look see read get set put call open close move remove delete return print implement
-    refactor improve review question answer thing way example please sure problem
+    refactor improve review question answer thing way example please sure problem branch commit git script page button
+    column row user users script repo repository pull push merge file folder module package variable
     rodar teste codigo arquivo funcao classe metodo lista texto usar usuario adicionar corrigir erro fazer escrever
     criar mudar explicar mostrar achar ajudar trabalhar viver morar precisar querer nome numero dado valor tipo
-    novo projeto ler abrir fechar mover remover melhorar revisar pergunta resposta coisa exemplo favor problema
+    novo projeto ler abrir fechar mover remover melhorar revisar pergunta resposta coisa exemplo favor problema gerar
+    traduzir instalar executar refatorar desfazer resumir pagina botao coluna linha modulo pacote variavel usuarios
     """
 )
 """Words of nearly every request to a coding assistant: alone they match anything."""
@@ -27,7 +29,29 @@ _GENERIC = word_set(
 _SAME_SHARE = 0.5
 """Of the words of a statement, to be the one that another makes about another thing."""
 
+_NEARLY_ALL = 0.7
+"""Of what is asked, to take what is told in another language for an answer."""
+
+_SUBJECTS = word_set("i we eu")
 FIRST_PERSON = word_set("i me my mine we us our ours myself eu me mim meu minha meus minhas nos nosso nossa moro vivo")
+_TASK = re.compile(
+    r"\b(?:how|what|why) (?:do|can|could|would|should|must) (?:i|we)\b|\b(?:can|could|may|shall) (?:i|we)\b"
+    r"|\bi (?:want|need|get|have|would|am|was|see|tried|did|do not|added|changed|ran)\b|\bi(?:'m|'d|'ve|-)"
+    r"|\beu (?:quero|preciso|tenho|estou)\b",
+    re.IGNORECASE,
+)
+"""The user speaks of the work at hand, not of himself: "how do I undo this?"."""
+_ASKS = re.compile(
+    r"\W*(?:what|which|who|whose|where|when|how|why|is|are|do|does|did|can|should|am|quem|qua(?:l|is)|onde|quando|como"
+    r"|por ?que|o que|quant[oa]s?)\b",
+    re.IGNORECASE,
+)
+_DETERMINERS = word_set("a an the this that these my our o os as um uma este esta esse essa isso it")
+"""Words behind the verb of a request: "sign the commit" has nothing to do with what is signed elsewhere."""
+_DEFINITION = re.compile(
+    r"^\W*(?:what(?:'s| is| are)|o que (?:é|e|são|sao)) (?:an?|uma?) (?!good\b|bo[am]\b)", re.IGNORECASE
+)
+"""Asks what such a thing is in general."""
 _USER = re.compile(r"\b(?:users?|usu[aá]ri[oa])\b", re.IGNORECASE)
 
 
@@ -37,7 +61,13 @@ class Question:
     def __init__(self, text: str) -> None:
         self._words = tokenizer.topic_words(text)
         self._sequence = [w.folded for w in tokenizer.words(text) if not w.part]
-        self._own = any(w in FIRST_PERSON for w in self._sequence)
+        spoken = frozenset(self._sequence) & FIRST_PERSON
+        self._own = bool(spoken - _SUBJECTS if _TASK.search(text) else spoken)
+        self._asks = "?" in text or _ASKS.match(text) is not None
+        told = not self._asks and len(self._sequence) > 1 and self._sequence[1] in _DETERMINERS
+        self._order = self._sequence[0] if told else ""
+        self._general = _DEFINITION.match(text) is not None
+        self._language = tokenizer.detect_language(text)
         self._stems: dict[tokenizer.Language, frozenset[str]] = {}
 
     @property
@@ -45,16 +75,29 @@ class Question:
         """Whether anything is asked about."""
         return bool(self._words)
 
+    @property
+    def own(self) -> bool:
+        """Whether the user asks about himself."""
+        return self._own
+
     def answered_by(self, text: str, hit: Hit) -> bool:
         """Whether an item with this text clearly bears on the question."""
+        if self._general:
+            return False
         language, stems, sequence = _read(text)
-        specific = (self._topic(language) & stems) - _generic(language)
-        about_user = bool(_USER.search(text))
+        asked = self._topic(language) - _generic(language)
+        specific = (asked & stems) - {tokenizer.stem(self._order, language)}
+        own = self._own and about_user(text)
         if not specific:
-            return strong_match(hit) and self._own and about_user
-        if strong_match(hit) or self._shares_phrase(language, sequence, specific):
+            # In the other language nothing is met word by word.
+            translated = None not in (self._language, language) and self._language != language and hit.words > 1
+            return strong_match(hit) and (own or (translated and hit.coverage >= _NEARLY_ALL))
+        if self._shares_phrase(language, sequence, specific):
             return True
-        return about_user and (self._own or len(self._words) <= 3)
+        # Of a request more must be met than of a question: "write a report" wants none of the reports that are known.
+        share = len(specific) / len(asked)
+        most = share > 0.5 or (self._asks and share == 0.5) or hit.telling >= STRONG_TELLING
+        return own or (strong_match(hit) and most)
 
     def words_in(self, text: str) -> frozenset[str]:
         """The question's topic words that stand in a text, as their stems there."""
@@ -73,6 +116,11 @@ class Question:
             return {p for p in pairwise(stems) if p[0] in specific and p[1] in specific}
 
         return bool(pairs(tokenizer.stem(w, language) for w in self._sequence) & pairs(sequence))
+
+
+def about_user(text: str) -> bool:
+    """Whether a statement is about the user."""
+    return bool(_USER.search(text))
 
 
 def same_statement(one: str, other: str) -> bool:

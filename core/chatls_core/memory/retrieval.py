@@ -13,7 +13,7 @@ from chatls_core.memory import scoring, workspaces
 from chatls_core.memory.meaning import NEAREST, Meaning, Near, blended
 from chatls_core.memory.profile import view as profile_view
 from chatls_core.memory.records import EPOCH, Episode, Fact, Origin
-from chatls_core.memory.relevance import FIRST_PERSON, Question, same_statement
+from chatls_core.memory.relevance import FIRST_PERSON, Question, about_user, same_statement
 from chatls_core.memory.snapshot import Snapshot, beside_facts, entry_of, passage, remembered
 from chatls_core.memory.times import Window, window_in
 from chatls_core.memory.views import AutoRecall, Recall, RecallItem, SourceView
@@ -33,6 +33,8 @@ AUTO_EPISODE_BYTES = 360
 EPISODE_LINE_BYTES = 160
 _SCOPED = frozenset({"architecture", "pattern", "gotcha", "project"})
 """Categories that speak of one project; the others speak of the user and hold everywhere."""
+_OWN = 1.5
+"""Of what is about the user, where the user asks about himself."""
 _NEAR_THE_BEST = 0.35
 """Share of the best item's score that another needs to be recalled beside it."""
 _PAST_WORDS = word_set(
@@ -141,7 +143,8 @@ class Retriever:
         if window is not None and not any(i.kind == "episode" for i in items):
             items += _episodes_within(now, window)
         items = _newest_truth(items)
-        items.sort(key=lambda i: -_standing(now, i, moment, project))
+        own = Question(rest).own
+        items.sort(key=lambda i: -_standing(now, i, moment, project) * (_OWN if own and about_user(i.text) else 1.0))
         found = (window.start, window.end) if window else None
         return Recall(query, tuple(items[:limit]), found, as_of)
 

@@ -8,6 +8,7 @@ that is missed leaves two facts to choose from, a wrong one hides a fact that ho
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from difflib import SequenceMatcher
 from enum import StrEnum
@@ -218,6 +219,31 @@ def related_words(text: str) -> str:
         extra += _PHRASINGS.get(slot.attribute, ())
     return " ".join(extra)
 
+
+def asked_with(text: str) -> tuple[str, ...]:
+    """Words of questions that a statement answers without saying them: ``moved to Porto`` tells where one lives."""
+    if not _ASKED_HINT.search(text):
+        return ()
+    found: list[str] = []
+    for slot in read(text).slots:
+        if slot.attribute in _ASKED and (slot.attribute in ("called", "name") or len(slot.entity) <= 1):
+            found += _ASKED[slot.attribute]
+    return tuple(dict.fromkeys(found))
+
+
+_ASKED = {
+    "residence": ("live", "home", "city", "moro", "casa", "cidade"),
+    "employer": ("work", "job", "company", "employer", "trabalho", "emprego", "empresa"),
+    "role": ("work", "job", "role", "title", "trabalho", "cargo", "profissao"),
+    "name": ("name", "called", "nome"),
+    "called": ("name", "called", "nome"),
+}
+_ASKED_HINT = re.compile(
+    r"mov(?:ed|ing)|relocat|liv(?:es?|ing)|based|resid|work|employ|joined|started at|called|named|goes by|promoted"
+    r"| is an? |became|mor[ao]|viv[eo]|mud(?:ou|ei)|trabalh|entrou|cham[ao]|promovid| é ",
+    re.IGNORECASE,
+)
+"""What a text must hold to tell one of these; reading 100,000 texts as statements takes a while."""
 
 _PHRASINGS: dict[str, tuple[str, ...]] = {
     "residence": ("lives", "living", "based", "resides", "moved", "relocated", "mora", "vive", "reside", "mudou"),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from chatls_core.memory.alive import Alive
 from chatls_core.memory.profile import view as profile_view
 from chatls_core.memory.records import EPOCH, Episode, Fact, HistoryEntry, Profile, Project, Topic
+from chatls_core.memory.slots import asked_with
 from chatls_core.text.cut import by_chars
 
 if TYPE_CHECKING:
@@ -58,9 +59,11 @@ def passage(key: str, item: object, now: Snapshot) -> Passage:
     match item:
         case Fact():
             names = (Path(item.source_project).name,) if item.source_project else ()
-            return Passage(key, item.content, now.alive.valid_from(item), (*(item.tags or ()), *names))
+            tags = (*(item.tags or ()), *names, *asked_with(item.content))
+            return Passage(key, item.content, now.alive.valid_from(item), tags)
         case HistoryEntry():
-            return Passage(key, item.fact.content, item.valid_from, item.fact.tags or ())
+            tags = (*(item.fact.tags or ()), *asked_with(item.fact.content))
+            return Passage(key, item.fact.content, item.valid_from, tags)
         case Episode():
             text = " ".join((item.summary, item.outcome, Path(item.project).name, *item.refs))
             return Passage(key, text, item.date)

@@ -102,6 +102,7 @@ def detect_language(text: str) -> Language | None:
 
 
 _WORD = re.compile(r"[^\W\d_]+")
+_ACRONYMS = re.compile(r"[A-Z]{2,}s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +119,8 @@ def _split(chunk: str) -> tuple[Word, ...]:
     """The words of one chunk: the whole first, then its parts when it is an identifier made of several."""
     if _PLAIN.fullmatch(chunk):
         return (Word(chunk, chunk.lower()),)
+    if _ACRONYMS.fullmatch(chunk):
+        return (Word(chunk, chunk[:-1].lower()),)  # "PDFs" are no PD and Fs
     written, chunk = chunk, _bare(_POSSESSIVE.sub("", chunk))
     # One spelling for blue-green, blue_green and blueGreen; the dot stays, since main.go is not "maingo".
     whole = chunk.lower().replace("_", "").replace("-", "")

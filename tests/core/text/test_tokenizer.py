@@ -48,6 +48,10 @@ def test_parts_of_an_identifier_are_words_too() -> None:
     assert {"pars", "http", "request", "profil"} <= set(terms)
 
 
+def test_several_of_an_acronym_are_that_acronym() -> None:
+    assert [tokenizer.terms(text, "en") for text in ("PDFs", "APIs", "VMs")] == [["pdf"], ["api"], ["vm"]]
+
+
 def test_a_version_is_not_its_numbers() -> None:
     assert not same_term("3.11", "3.12")
 
