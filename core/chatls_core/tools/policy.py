@@ -8,6 +8,7 @@ as ours by :data:`CHATCLI_NAMES`. A project's file counts only in a trusted work
 from __future__ import annotations
 
 import logging
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -111,6 +112,7 @@ class Policy:
 
     def __init__(self, home: Path, roots: Sequence[Path], trusted: bool) -> None:
         self._store = JsonStore(home / FILE_NAME, TypeAdapter(PolicyFile), empty=PolicyFile, merge=_union)
+        self._home = Path(os.path.realpath(home))
         self._roots = tuple(roots)
         self._trusted = trusted
 
@@ -152,7 +154,7 @@ class Policy:
             return False
         folder = self._roots[0] if self._roots else None
         for command in found:
-            if not only_reads(command, self._roots, folder):
+            if not only_reads(command, self._roots, folder, self._home):
                 return False
             if command.words[:1] == ("cd",):
                 folder = self._entered(folder, command)
@@ -200,7 +202,9 @@ class Policy:
             return Verdict("ask", danger)
         if rule is not None:
             return Verdict(rule)
-        return Verdict("allow") if only_reads(command, self._roots, folder) else Verdict("ask", default=True)
+        return (
+            Verdict("allow") if only_reads(command, self._roots, folder, self._home) else Verdict("ask", default=True)
+        )
 
     def _all_rules(self) -> list[PolicyRule]:
         rules = self.rules()

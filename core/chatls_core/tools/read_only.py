@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from chatls_core.tools.secret_files import may_hold_secrets
 from chatls_core.tools.shell_words import Command
 
 _PROGRAMS = frozenset([
@@ -29,20 +30,30 @@ _UNSAFE_OF = {
     "file": re.compile(r"^-\w*[Cf]"),
     "git": re.compile(r"^(-\w*O|--no-index)"),
 }  # links that are followed lead out of the folders; the others write, or read what they name
-KEY_SUFFIXES = frozenset({".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".p8", ".der"})
+_SEARCHERS = frozenset(["grep", "egrep", "fgrep", "rg", "diff"])
+"""Programs that show what stands in the files of a folder."""
 
 
-def only_reads(command: Command, roots: Sequence[Path], folder: Path | None) -> bool:
+def only_reads(command: Command, roots: Sequence[Path], folder: Path | None, data_home: Path) -> bool:
     """Whether a command of a line, run in ``folder`` (``None``: nobody knows where), can only show what stands inside
-    ``roots``. Symlinks are resolved, so this reads the disk."""
+    ``roots`` and is no secret; ``data_home`` is our own folder. Symlinks are resolved, so this reads the disk."""
     if folder is None or command.dynamic or command.writes or command.wrappers or not command.words:
         return False
     name, *rest = command.words
     unsafe = _UNSAFE_OF.get(name)
     if any(_UNSAFE.match(word) or (unsafe is not None and unsafe.match(word)) for word in rest):
         return False
-    if not all(_inside(word, roots, folder) for word in (*rest, *command.reads)):
+    user_home = Path(os.path.realpath(os.path.expanduser("~")))  # noqa: PTH111 - never raises, unlike Path.home
+
+    def is_secret(path: Path) -> bool:
+        return may_hold_secrets(path, user_home) or path == data_home / ".env"
+
+    if not all(_inside(word, roots, folder, is_secret) for word in (*rest, *command.reads)):
         return False
+    if name in _SEARCHERS:
+        searched = (folder, *(folder / word for word in rest if not word.startswith("-")))
+        if any(user_home.is_relative_to(os.path.realpath(place)) for place in searched):
+            return False  # somewhere below are the user's keys
     match name:
         case "git":
             return bool(rest) and rest[0] in _GIT
@@ -55,8 +66,8 @@ def only_reads(command: Command, roots: Sequence[Path], folder: Path | None) -> 
     return name in _PROGRAMS
 
 
-def _inside(word: str, roots: Sequence[Path], folder: Path) -> bool:
-    """Whether a word names nothing outside, nothing that holds a key, or no path at all."""
+def _inside(word: str, roots: Sequence[Path], folder: Path, is_secret: Callable[[Path], bool]) -> bool:
+    """Whether a word names nothing outside, nothing that holds a secret, or no path at all."""
     if word.startswith("-"):
         head, equals, word = word.partition("=")
         if not equals:
@@ -64,9 +75,9 @@ def _inside(word: str, roots: Sequence[Path], folder: Path) -> bool:
             if slash < 0:
                 return True
             word = head[slash:]  # -I/usr/include
-    if word.startswith("~") or ".." in word.split("/") or Path(word).suffix.lower() in KEY_SUFFIXES:
-        return False
-    if "\0" in word:
+    if word.startswith("~") or ".." in word.split("/") or "\0" in word:
         return False
     real = Path(os.path.realpath(folder / word))
-    return real.suffix.lower() not in KEY_SUFFIXES and any(real.is_relative_to(root) for root in roots)
+    if is_secret(real) or is_secret(folder / word):
+        return False
+    return any(real.is_relative_to(root) for root in roots)

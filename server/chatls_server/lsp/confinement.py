@@ -10,20 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from chatls_core.host import HostError, HostErrorKind
+from chatls_core.tools.secret_files import may_hold_secrets
 
-_SYSTEM_FILES = frozenset({"/etc/shadow", "/etc/gshadow", "/etc/master.passwd", "/etc/shadow-", "/etc/gshadow-"})
-_HOME_FOLDERS = (".ssh", ".gnupg", ".aws", ".gcloud", ".azure", ".config/gcloud")
-_HOME_FILES = (
-    ".netrc",
-    ".npmrc",
-    ".docker/config.json",
-    ".pypirc",
-    ".gem/credentials",
-    ".m2/settings.xml",
-    ".gradle/gradle.properties",
-)
-_KUBECONFIG = ".kube/config"
-_KEY_SUFFIXES = frozenset({".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".p8", ".der"})
 _ON = frozenset({"1", "true", "yes", "on"})
 
 
@@ -87,16 +75,4 @@ class Confinement:
         return self._sensitive(Path(os.path.realpath(path)))
 
     def _sensitive(self, path: Path) -> bool:
-        text = path.as_posix()
-        if text in _SYSTEM_FILES or (text.startswith("/proc/") and path.name == "environ"):
-            return True
-        if path.suffix.lower() in _KEY_SUFFIXES:
-            return True
-        if path in self._keys:
-            return True
-        if not path.is_relative_to(self._user_home):
-            return False
-        inside = path.relative_to(self._user_home).as_posix()
-        if inside in _HOME_FILES or (inside == _KUBECONFIG and not self._allow_kubeconfig):
-            return True
-        return any(inside == folder or inside.startswith(folder + "/") for folder in _HOME_FOLDERS)
+        return path in self._keys or may_hold_secrets(path, self._user_home, allow_kubeconfig=self._allow_kubeconfig)

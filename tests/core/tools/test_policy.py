@@ -137,6 +137,21 @@ def test_links_and_folders_are_followed_before_a_command_counts_as_reading(polic
         assert action(policy, line) == "ask", line
 
 
+@pytest.mark.parametrize(
+    "line",
+    ["cat .netrc", "head .docker/config.json", "cat .npmrc", "nl < .pypirc", "ls .ssh", "cat .chatcli/.env",
+     "grep -r token .", "grep -rl token", "rg token", "diff -r . src", "git status && cat .netrc"],
+)  # fmt: skip
+def test_where_the_home_folder_is_open_its_secrets_are_shown_to_nobody_unasked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    policy = Policy(tmp_path / ".chatcli", [tmp_path], True)
+    (tmp_path / "src").mkdir()
+    assert action(policy, line) == "ask"
+    assert action(policy, "cat notes.txt && ls && cd src && grep -rn x .") == "allow"
+
+
 def test_a_denied_program_is_denied_by_whatever_path_or_options_it_is_called(policy: Policy) -> None:
     policy.set_rule("run_command curl", "deny")
     policy.set_rule("run_command git push", "deny")
