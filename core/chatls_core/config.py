@@ -7,6 +7,7 @@ Layers, weakest first: defaults, environment, ``initializationOptions``, ``works
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -216,6 +217,12 @@ class Prompt(Section):
         True,
         "Compact long conversations, with all that is cut kept in an archive the model can read; off: nothing is cut.",
         env=["CHATCLI_COMPRESSION"],
+    )
+    max_request_bytes: int | None = setting(
+        None,
+        "Largest request a proxy on the way takes, in bytes; conversations are compacted to stay below 70 % of it.",
+        env=["CHATCLI_MAX_PAYLOAD"],
+        ge=20_000,
     )
     skill_budget: int = setting(
         24000,
@@ -472,9 +479,20 @@ def _from_text(item: SettingField, raw: str) -> Any:
     if item.name == "prompt.cacheTtl":
         word = raw.lower()
         return word if word == "auto" else "1h" if word in ("1h", "60m", "hour") else "5m"
+    if item.name == "prompt.maxRequestBytes":
+        return _bytes(raw)
     if item.name == "prompt.contextEngine" and raw.lower() in OFF_WORDS:
         return "builtin"
     if item.name in ("logLevel", "memory.mode"):
         word = raw.lower()
         return word if item.name != "memory.mode" or word in ("index", "full", "off") else "index"
     return raw
+
+
+def _bytes(raw: str) -> Any:
+    """Bytes of a size as ``CHATCLI_MAX_PAYLOAD`` has it: a number with B, KB, MB or GB; without a unit MB are meant."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMG]?B)?", raw.strip(), re.IGNORECASE)
+    if found is None:
+        return raw
+    powers = {"B": 0, "KB": 1, "MB": 2, "GB": 3}
+    return int(float(found.group(1)) * 1024 ** powers[(found.group(2) or "MB").upper()])

@@ -19,11 +19,19 @@ FULL_SHARE = 0.75
 SMALL_SHARE = 0.25
 AFTER_SHARE = 0.5
 START_KEY = "history_start"
+PAYLOAD_SHARE = 0.7
 
 
 def is_small(model: Model) -> bool:
     """Whether the model's window is so small that only the conversation itself fits."""
     return model.info.window <= SMALL_WINDOW
+
+
+def room(window: int, share: float, ratio: float, max_bytes: int | None) -> int:
+    """Tokens a request may have: a ``share`` of the ``window``, and no more than 70 % of the largest request that a
+    proxy takes (spec/agent.md §7.1)."""
+    tokens = int(window * share)
+    return tokens if max_bytes is None else min(tokens, int(max_bytes * PAYLOAD_SHARE / ratio))
 
 
 def history_start(
@@ -34,16 +42,18 @@ def history_start(
     overflows: int,
     ratio: float = DEFAULT_RATIO,
     unread: int = 0,
+    max_bytes: int | None = None,
 ) -> int:
     """Index of the first message to send.
 
     ``overflows`` counts refusals of the model for size; each halves the budget. ``ratio`` is characters
-    per token; ``unread`` tokens are sent but left out by the service itself.
+    per token; ``unread`` tokens are sent but left out by the service itself; ``max_bytes`` is
+    the largest request that a proxy takes.
     """
     stored = conversation.state.get(START_KEY, 0)
     start = stored if isinstance(stored, int) and 0 <= stored < len(conversation.messages) else 0
     share = (SMALL_SHARE if is_small(model) else FULL_SHARE) / 2**overflows
-    budget = int(model.info.window * share)
+    budget = room(model.info.window, share, ratio, max_bytes)
     used = estimate_tokens(conversation.system, conversation.messages[start:], tools, ratio) - unread
     if used <= budget:
         return start

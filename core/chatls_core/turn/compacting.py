@@ -12,7 +12,7 @@ from chatls_core.prompt import service_edits
 from chatls_core.prompt.compaction import ENOUGH_SHARE, Compacted, CompactionError, Compactor
 from chatls_core.prompt.request import estimate_tokens
 from chatls_core.prompt.skills_midrun import let_go
-from chatls_core.prompt.window import is_small
+from chatls_core.prompt.window import is_small, room
 from chatls_core.sessions.conversation import Conversation
 from chatls_core.tools.base import Mode, ToolSet
 from chatls_core.turn.services import Services
@@ -53,7 +53,8 @@ async def fit(
         return False
     ratio = services.curation.ratio.ratio(model.provider, model.model)
     definitions = tools.definitions() if model.info.tools else ()
-    budget = int(model.info.window * SHARES[mode] / 2**overflows)
+    cap = services.settings.prompt.max_request_bytes
+    budget = room(model.info.window, SHARES[mode] / 2**overflows, ratio, cap)
     fixed = estimate_tokens(conversation.system, (), definitions, ratio) + int(coming_chars / ratio)
     if service_edits.engine(services.settings, mode) != "builtin":
         fixed -= service_edits.unread_tokens(conversation)
@@ -103,7 +104,9 @@ async def on_request(
     return await compactor(services, conversation, is_free).run(
         conversation,
         model,
-        budget_chars=int(model.info.window * ON_REQUEST_SHARE * ratio),
+        budget_chars=int(
+            room(model.info.window, ON_REQUEST_SHARE, ratio, services.settings.prompt.max_request_bytes) * ratio
+        ),
         keep=GUIDED_KEPT if instruction.strip() else min(KEPT[mode], max(2, len(conversation.messages) // 2)),
         ratio=ratio,
         instruction=instruction,

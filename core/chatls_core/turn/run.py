@@ -316,7 +316,8 @@ class TurnRun:
         before = self._conversation.state.get(START_KEY)
         engine = service_edits.engine(self._services.settings, self._turn.request.mode)
         unread = service_edits.unread_tokens(self._conversation) if engine != "builtin" else 0
-        start = history_start(self._conversation, model, offered, self._turn.emit, overflows, ratio, unread)
+        cap = self._services.settings.prompt.max_request_bytes
+        start = history_start(self._conversation, model, offered, self._turn.emit, overflows, ratio, unread, cap)
         if self._conversation.state.get(START_KEY) != before:
             self._conversation.state[cache_telemetry.REBUILT_KEY] = "window"
         messages = tuple(self._conversation.messages[start:])

@@ -16,6 +16,7 @@ from chatls_core.prompt.cache_record import cache_record
 from chatls_core.prompt.cache_standing import CacheStanding, cache_standing
 from chatls_core.prompt.compaction_trim import count_recoverable
 from chatls_core.prompt.service_edits import unread_tokens
+from chatls_core.prompt.window import room
 from chatls_core.sessions.conversation import Conversation
 from chatls_core.text.tokens import DEFAULT_RATIO, estimate
 from chatls_core.turn.compacting import SHARES
@@ -204,7 +205,7 @@ async def standing(services: Services, conversation: Conversation, model: Model)
         tokens=tokens,
         used_share=round(tokens / model.info.window, 4),
         prefix_budget_chars=prefix_budget(model.info.window, ratio),
-        compaction_tokens=int(model.info.window * share),
+        compaction_tokens=room(model.info.window, share, ratio, services.settings.prompt.max_request_bytes),
         cache_hit_share=round(read / prompt, 4) if prompt else None,
         cache=cache_standing(conversation, model, services.settings, services.clock()),
         last_prompt_tokens=cache_record(conversation).prompt,

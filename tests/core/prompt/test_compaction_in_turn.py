@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from chatls_core.config import load
 from chatls_core.events import Notice
 from chatls_core.prompt.compaction import CompactionError
 from chatls_core.turn.exchange import ChatRequest
@@ -126,3 +127,21 @@ async def test_looking_at_the_prompt_of_a_full_conversation_asks_no_model(desk: 
         await desk.ask(f"question {n}")
     await desk.agent.preview(ChatRequest("next", "s"), desk.host)
     assert not any("Write the summary now" in str(r.json) for r in desk.models.requests)
+
+
+@pytest.mark.parametrize(
+    ("value", "size"),
+    [("5", 5 << 20), ("0.5MB", 1 << 19), ("300 kb", 300 << 10), ("40000B", 40_000), ("nonsense", None), ("1B", None)],
+)
+def test_the_largest_request_is_read_as_chatcli_writes_it(value: str, size: int | None) -> None:
+    assert load({"CHATCLI_MAX_PAYLOAD": value}).settings.prompt.max_request_bytes == size
+
+
+async def test_a_conversation_stays_below_the_largest_request_a_proxy_takes(desk: Desk) -> None:
+    desk.agent = desk.make_agent({"CHATCLI_MAX_PAYLOAD": "40KB"})
+    desk.models.default = lambda r: Reply(text="## Files Read\nNone." if "Write the summary" in str(r.json) else "so ")
+    for n in range(12):
+        await desk.ask(f"question {n} " + "because of the proxy " * 200)
+    sizes = [len(r.body) for r in desk.models.requests if "Write the summary" not in str(r.json)]
+    assert max(sizes) < 40 << 10
+    assert max(sizes) > 20 << 10
