@@ -29,7 +29,7 @@ from chatls_core.text.redaction import MASK
 from chatls_core.tools.aftermath import note_findings, save_files
 from chatls_core.tools.base import EditRecord, ToolContext, ToolError, ToolOutcome
 from chatls_core.tools.files import numbered, split_lines
-from chatls_core.tools.paths import path_of
+from chatls_core.tools.paths import display, path_of
 from chatls_core.tools.protected import is_protected
 from chatls_core.tools.review import accept_hunks, review_hunks
 
@@ -109,11 +109,14 @@ class _EditRun:
         if now == wanted.base:
             return wanted
         if wanted.base is None:
-            raise ToolError(self._with_text(f"{wanted.uri} exists already. Its text is", wanted.uri, now or ""))
+            raise ToolError(
+                self._with_text(f"{self._name(wanted.uri)} exists already. Its text is", wanted.uri, now or "")
+            )
         if now is None:
-            raise ToolError(f"{wanted.uri} does not exist any more.")
+            raise ToolError(f"{self._name(wanted.uri)} does not exist any more.")
         if wanted.after is None:
-            raise ToolError(self._with_text(f"{wanted.uri} changed since you read it. It now reads", wanted.uri, now))
+            head = f"{self._name(wanted.uri)} changed since you read it. It now reads"
+            raise ToolError(self._with_text(head, wanted.uri, now))
         try:
             after = await asyncio.to_thread(rebase, wanted.base, wanted.after, now)
         except RebaseConflict as error:
@@ -205,15 +208,18 @@ class _EditRun:
             hunks = review_hunks(w.base, w.after)
             added = sum(h.new_text.count("\n") for h in hunks)
             removed = sum(h.old_text.count("\n") for h in hunks)
-            moved = f", moved to {w.new_uri}" if w.new_uri else ""
-            lines.append(f"{verb} {w.uri} (+{added} −{removed}{moved}).")
+            moved = f", moved to {self._name(w.new_uri)}" if w.new_uri else ""
+            lines.append(f"{verb} {self._name(w.uri)} (+{added} −{removed}{moved}).")
             lines += [
                 f"Warning: the edit brought a syntax error in line {s.line + 1}: {s.message}."
                 for s in self._problems.get(w.uri, ())[:5]
             ]
         if self._rejected:
             lines.append("The user rejected these parts; do not bring them back unasked:")
-            lines += [f"- {uri} line {h.range.start.line + 1}: {h.new_text.strip()[:400]}" for uri, h in self._rejected]
+            lines += [
+                f"- {self._name(uri)} line {h.range.start.line + 1}: {h.new_text.strip()[:400]}"
+                for uri, h in self._rejected
+            ]
         return "\n".join(lines)
 
     def _refusal(self, reason: str, result: ChangeResult) -> str:
@@ -226,6 +232,11 @@ class _EditRun:
                 f"The edit was not applied: {reason}. The file now reads", current[0], current[1] or ""
             )
         return f"The edit was not applied: {reason}."
+
+    def _name(self, uri: str) -> str:
+        """A file as the model names it."""
+        path = path_of(uri)
+        return uri if path is None else display(path, self._context)
 
     def _with_text(self, head: str, uri: str, text: str) -> str:
         self._context.files.read[uri] = text
