@@ -89,7 +89,7 @@ def fact_page(p: views.FactPage) -> str:
             f.category,
             f"{f.score:.2f}",
             f"{f.confidence:.0%}",
-            f"{f.age_days} d",
+            f"{f.age_days} d" if f.created_at.year > 1970 else "—",
             _said(f.sources[-1]) if f.sources else f.provenance or "—",
         )
         for n, f in enumerate(p.facts, 1)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from datetime import datetime
 
-from chatls_core.memory.records import Fact
+from chatls_core.memory.records import EPOCH, Fact
 
 HALF_LIFE_DAYS = 30.0
+_UNDATED = 0.1
+"""What is left of a fact that nobody dated: the last in order, and not archived for an age that nobody knows."""
 ARCHIVE_BELOW = 0.1
 USER_CONFIDENCE = 0.9
 EXTRACTED_CONFIDENCE = 0.6
@@ -28,9 +30,12 @@ def confidence_of(fact: Fact) -> float:
 
 def score(fact: Fact, now: datetime) -> float:
     """Use, decay by a half-life of 30 days since the last use, and confidence. A clock set back counts as no age."""
+    weight = (1 + math.log(1 + max(fact.access_count, 0))) * (0.5 + confidence_of(fact))
+    if fact.last_accessed <= EPOCH:
+        return weight * _UNDATED
     days = max(0.0, (now - fact.last_accessed).total_seconds() / 86400)
     decay = math.exp(-days * math.log(2) / HALF_LIFE_DAYS)
-    return (1 + math.log(1 + max(fact.access_count, 0))) * decay * (0.5 + confidence_of(fact))
+    return weight * decay
 
 
 def standing(fact: Fact) -> float:

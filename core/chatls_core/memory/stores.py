@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -142,18 +144,30 @@ def _merge_state(a: CompactorState, b: CompactorState) -> CompactorState:
 
 
 def mend(model: type[M], tree: object) -> M | None:
-    """A record from JSON that does not validate: fields that are wrong are left out; ``None`` if that is not enough."""
+    """A record from JSON that does not validate: values that are wrong are left out; ``None`` if that is not enough."""
     if not isinstance(tree, dict):
         return None
-    rest = dict(tree)
-    for _ in range(2):
+    rest = deepcopy(tree)
+    for depth in (None, None, None, 2, 1):
         try:
             return model.model_validate(rest)
         except ValidationError as error:
-            for problem in error.errors(include_url=False):
-                if problem["loc"]:
-                    rest.pop(str(problem["loc"][0]), None)
+            places = dict.fromkeys(problem["loc"][:depth] for problem in error.errors(include_url=False))
+            for place in reversed(places):  # the last of a list first, so that the others keep their places
+                _leave_out(rest, place)
     return None
+
+
+def _leave_out(tree: Any, place: tuple[int | str, ...]) -> None:
+    """Remove what stands at ``place``, or what holds it as far as the way there can be followed."""
+    for step, following in pairwise((*place, None)):
+        inside = isinstance(tree, list) and isinstance(step, int) and 0 <= step < len(tree)
+        if not (inside or (isinstance(tree, dict) and step in tree)):
+            return
+        if following is None or not isinstance(tree[step], list | dict):
+            del tree[step]
+            return
+        tree = tree[step]
 
 
 def _mend_list(
@@ -221,10 +235,21 @@ class Stores:
         )
         self.profile = store("user_profile.json", Profile, Profile, merges.profile, lambda t: mend(Profile, t))
         self.usage = store("usage_stats.json", Usage, Usage, merges.usage, lambda t: mend(Usage, t))
-        self.side = store("memory_details.json", SideFile, SideFile, _merge_side, dump=FieldDump(SideFile, "items"))
-        self.history = store("memory_history.json", HistoryFile, HistoryFile, _merge_history)
-        self.undo = store("memory_undo.json", UndoFile, UndoFile, _merge_undo)
-        self.compactor = store("compactor_state.json", CompactorState, CompactorState, _merge_state)
+        self.side = store(
+            "memory_details.json",
+            SideFile,
+            SideFile,
+            _merge_side,
+            lambda t: mend(SideFile, t),
+            FieldDump(SideFile, "items"),
+        )
+        self.history = store(
+            "memory_history.json", HistoryFile, HistoryFile, _merge_history, lambda t: mend(HistoryFile, t)
+        )
+        self.undo = store("memory_undo.json", UndoFile, UndoFile, _merge_undo, lambda t: mend(UndoFile, t))
+        self.compactor = store(
+            "compactor_state.json", CompactorState, CompactorState, _merge_state, lambda t: mend(CompactorState, t)
+        )
 
     def all(self) -> tuple[JsonStore[Any], ...]:
         """Every store, for health reports and key rotation."""

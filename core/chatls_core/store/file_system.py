@@ -83,16 +83,19 @@ class RealFileSystem:
 
     def read(self, path: Path, offset: int = 0, size: int = -1) -> bytes:
         """See :meth:`FileSystem.read`."""
-        with path.open("rb") as file:
-            if offset:
-                file.seek(offset)
-            return file.read(size)
+        try:
+            with path.open("rb") as file:
+                if offset:
+                    file.seek(offset)
+                return file.read(size)
+        except NotADirectoryError as error:
+            raise FileNotFoundError(error.errno, "no such file", str(path)) from error
 
     def signature(self, path: Path) -> Signature | None:
         """See :meth:`FileSystem.signature`."""
         try:
             stat = path.stat()
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
         return Signature(stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
 
@@ -126,13 +129,16 @@ class RealFileSystem:
 
     def make_folder(self, path: Path, mode: int = FOLDER_MODE) -> None:
         """See :meth:`FileSystem.make_folder`."""
-        path.mkdir(mode=mode, parents=True, exist_ok=True)
+        try:
+            path.mkdir(mode=mode, parents=True, exist_ok=True)
+        except FileExistsError as error:
+            raise NotADirectoryError(error.errno, "a file stands where this folder is needed", str(path)) from error
 
     def list(self, folder: Path) -> Sequence[Path]:
         """See :meth:`FileSystem.list`."""
         try:
             return sorted(folder.iterdir())
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return ()
 
     @contextlib.contextmanager

@@ -180,7 +180,7 @@ class JsonStore(Generic[T]):
             if signature == self._signature and self._value is not None and not self._problem:
                 return self._value
             raw = self._fs.read(self.path)
-            plain = self._codec.decode(self.path.name, raw)
+            plain = self._codec.decode(self.path.name, raw).removeprefix(b"\xef\xbb\xbf")
         except FileNotFoundError:
             return self._load(quarantine=quarantine)
         except (OSError, UnopenableError) as error:
@@ -228,7 +228,8 @@ class JsonStore(Generic[T]):
         if self._salvage is None:
             return None
         try:
-            tree = from_json(plain)
+            # Of a file that was cut short all but what was cut.
+            tree = from_json(plain, allow_partial=True)
         except ValueError:
             return None
         return self._salvage(tree)

@@ -31,7 +31,9 @@ async def ask(server: ChatServer, work: Callable[[Memory], T]) -> T:
     memory = (await server.agent()).services.memory
     try:
         return await asyncio.to_thread(work, memory)
-    except (ValueError, KeyError) as error:
+    except KeyError as error:
+        raise RpcError(INVALID_PARAMS, f"Nothing is remembered under the id {error.args[0]}.") from error
+    except ValueError as error:
         raise RpcError(INVALID_PARAMS, str(error)) from error
     except TransferError as error:
         raise RpcError(INVALID_PARAMS, str(error)) from error

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from chatls_core import config
 from chatls_core.memory import Memory
 from tests.core.memory.conftest import USER, MakeMemory, SetClock, contents
 
@@ -165,6 +166,70 @@ def test_a_hand_edited_list_with_one_bad_record_keeps_the_others(folder: Path, m
     (folder / "memory_index.json").write_text(text)
     assert contents(make()) == ["Service mesh is Linkerd", "Uses gofumpt"]
     assert (folder / "memory_index.json.corrupt").read_text() == text
+
+
+def test_a_mark_before_the_first_byte_is_no_damage(folder: Path, make: MakeMemory) -> None:
+    for name in FILES:
+        (folder / name).write_bytes(b"\xef\xbb\xbf" + (folder / name).read_bytes())
+    memory = make()
+    assert "Service mesh is Linkerd" in contents(memory)
+    assert memory.profile().fields
+    assert not list(folder.glob("*.corrupt"))
+
+
+def test_of_a_file_cut_short_everything_before_the_cut_is_carried_over(folder: Path, make: MakeMemory) -> None:
+    whole = (folder / "memory_index.json").read_text()
+    (folder / "memory_index.json").write_text(whole[: whole.index("Forgotten")])
+    (folder / "user_profile.json").write_text('{"name": "Ana", "skills": ["Go", "Ru')
+    memory = make()
+    assert contents(memory) == ["Service mesh is Linkerd", "Uses gofumpt"]
+    assert [(f.key, f.value) for f in memory.profile().fields] == [("name", "Ana"), ("skills", "Go")]
+    assert (folder / "memory_index.json.corrupt").read_text() == whole[: whole.index("Forgotten")]
+
+
+def test_one_wrong_value_costs_no_other(folder: Path, make: MakeMemory) -> None:
+    memory = make()
+    kept = memory.remember("Alerts go to the on-call phone", source=USER).id
+    memory.pin(kept)
+    memory.remember("Alerts go to the pager", source=USER)
+    memory.remember("User lives in Faro", source=USER)
+    memory.remember("User lives in Braga", source=USER)
+    details, history, profile = (
+        read(folder, name) for name in ("memory_details.json", "memory_history.json", "user_profile.json")
+    )
+    details["items"]["bad"] = {"pinned": "perhaps", "sources": [{"time": "once"}, "nobody"]}
+    history["entries"].insert(0, {"fact": "none", "valid_to": 3})
+    profile["skills"] = ["Go", {"a": 1}, "Rust"]
+    profile["preferences"]["broken"] = ["x"]
+    for name, tree in (
+        ("memory_details.json", details), ("memory_history.json", history), ("user_profile.json", profile),
+    ):  # fmt: skip
+        (folder / name).write_text(json.dumps(tree))
+    again = make()
+    assert again.why(kept).fact.pinned
+    assert again.why(kept).fact.sources[0].session == USER.session
+    assert [i.text for i in again.recall("where did I live before?").items if i.kind == "past"] == [
+        "User lives in Faro"
+    ]
+    assert [f.value for f in again.profile().fields if f.key == "skills"] == ["Go", "Rust"]
+    assert [f.value for f in again.profile().fields if f.key == "GitHub"] == ["ana"]
+
+
+def test_a_fact_without_dates_stays_and_claims_no_age(folder: Path, make: MakeMemory) -> None:
+    (folder / "memory_index.json").write_text(json.dumps([{"content": "Written by hand"}, INDEX[0]]))
+    memory = make()
+    assert [f.content for f in memory.facts().facts] == ["Service mesh is Linkerd", "Written by hand"]
+    assert memory.facts().facts[1].score > 0.1  # below it a fact is archived
+    assert "| general | 0.19 | 60% | — |" in memory.facts().markdown
+
+
+def test_a_file_in_the_place_of_the_folder_reads_as_nothing_and_is_named_when_written(tmp_path: Path) -> None:
+    (tmp_path / "memory").write_text("not a folder")
+    memory = Memory(tmp_path / "memory", settings=config.Memory(), clock=SetClock())
+    assert (memory.facts().total, memory.recall("anything").items, memory.daily().markdown != "") == (0, (), True)
+    with pytest.raises(OSError, match="a file stands where this folder is needed.*memory"):
+        memory.remember("Alerts go to the on-call phone", source=USER)
+    assert (tmp_path / "memory").read_text() == "not a folder"
 
 
 def test_a_fact_without_id_gets_one_and_a_doubled_one_is_one(folder: Path, make: MakeMemory) -> None:
