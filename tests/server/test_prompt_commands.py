@@ -260,3 +260,36 @@ async def test_what_was_chosen_for_a_conversation_outlives_a_restart_before_its_
     async with client(tmp_path, workspace, models) as editor:
         await editor.request("chatls/chat", {"text": "and now?", "sessionId": session})
         assert [text in models.requests[-1].system_text for text in texts] == [False] * 3
+
+
+async def test_contexts_are_made_attached_and_folded_from_the_chat_box(
+    tmp_path: Path, workspace: Path, models: ModelServer
+) -> None:
+    (workspace / "our docs").mkdir()
+    (workspace / "our docs" / "manual.md").write_text("a line of the manual\n" * 200)
+    async with client(tmp_path, workspace, models) as editor:
+        session = (await editor.request("chatls/chat", {"text": "hello"}))["sessionId"]
+
+        async def typed(text: str) -> str:
+            return str((await editor.request("chatls/chat", {"text": text, "sessionId": session}))["text"])
+
+        assert "1 file" in await typed('/context create docs "our docs" --mode full')
+        assert "tokens per turn" in await typed("/context add docs")
+        await typed("what does it say?")
+        assert "a line of the manual" in models.requests[-1].system_text
+        assert "folded, as you wish" in await typed("/context fold docs")
+        assert "docs" in await typed("/context attached")
+        await typed("and now?")
+        assert "a line of the manual" not in models.requests[-1].system_text
+        assert "Folded: docs" in await typed("/context status")
+        await typed("/context unfold docs")
+        await typed("and now?")
+        assert "a line of the manual" in models.requests[-1].system_text
+        assert "Nothing is attached now" in await typed("/context detach docs")
+        assert "was deleted" in await typed("/context rm docs")
+        assert "no context" in await typed("/context ls")
+        assert "### tools" in await typed("/context")
+        asked = len(models.requests)
+        with pytest.raises(Exception, match="name"):
+            await typed("/context attach nothing")
+        assert len(models.requests) == asked

@@ -7,6 +7,7 @@ import { CompanionTracker } from './chat/companions';
 import { ChatController, type Running } from './chat/controller';
 import { PanelRouter } from './chat/router';
 import { ChatView } from './chat/view';
+import { registerContextCommands } from './commands/contexts';
 import { registerMemoryCommands } from './commands/memory';
 import { listed, switchModel, useOllama } from './commands/models';
 import { commandRunner, guarded, registerServerCommands } from './commands/palette';
@@ -223,6 +224,7 @@ export function activate(context: vscode.ExtensionContext): void {
     keys.onDidChange(() => void sendKeys()),
     ...registerServerCommands({ run, results, session: () => controller.session, asUri }),
     ...registerMemoryCommands(run, results),
+    registerContextCommands(run, controller),
     ...registerSessionCommands(run, controller, () => void view.reveal()),
     ...registerSelectionCommands({ controller, companions, view, asUri, compose: (text, wanted) => router.compose(text, wanted) }),
     registerCommand('chatls.ui.ask', () => router.compose('')),

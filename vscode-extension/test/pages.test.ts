@@ -75,6 +75,11 @@ describe('the Context page', () => {
     expect(posted.pop()).toEqual({ type: 'dismiss', name: 'reviewer' });
   });
 
+  it('leads to attaching a context', () => {
+    button('Attach Context…').click();
+    expect(posted.pop()).toEqual({ type: 'attach' });
+  });
+
   it('folds a context and unfolds it again, but not one that is too large', () => {
     button('Fold “api docs” to a card; the model can still read it').click();
     expect(posted.pop()).toEqual({ type: 'fold', name: 'api docs', fold: true });

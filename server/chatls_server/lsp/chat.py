@@ -32,6 +32,7 @@ _ABOUT_THE_SESSION = frozenset(
     for name in (
         *("cost.show", "prompt.show", "session.compact", "skill.list", "memory.load"),
         *("persona.list", "persona.attach", "persona.detach"),
+        *("context.attach", "context.detach", "context.attached", "context.status"),
     )
 )
 """Commands that mean the open conversation when they are typed into its chat box."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from chatls_server.lsp import slash_memory
+from chatls_server.lsp import slash_context, slash_memory
 
 Mode = Literal["chat", "agent", "coder"]
 
@@ -66,7 +66,7 @@ COMMANDS: Mapping[str, SlashCommand] = {
     "sessions": SlashCommand("chatls.session.list", "saved sessions", lambda *_: {}),
     "search": SlashCommand("chatls.session.search", "search earlier conversations", lambda rest, _: {"query": rest}),
     "cost": SlashCommand("chatls.cost.show", "tokens and money", _session),
-    "context": SlashCommand("chatls.prompt.show", "what is in the prompt", _session),
+    "context": SlashCommand("chatls.prompt.show", slash_context.DETAIL, _session),
     "compact": SlashCommand(
         "chatls.session.compact", "shorten the conversation: /compact keep the schema decisions", _compact
     ),
@@ -97,6 +97,8 @@ def parse(text: str, session_id: str) -> Slash | None:
     if word == "memory":
         name, arguments = slash_memory.parse(rest)
         return Slash(command=name, arguments=arguments)
+    if word == "context" and (asked := slash_context.parse(rest)) is not None:
+        return Slash(command=asked[0], arguments=asked[1])
     if word == "persona" and rest:
         verb = "detach" if rest.lower() == "off" else "attach"
         return Slash(command=f"chatls.persona.{verb}", arguments={"name": rest})

@@ -41,7 +41,7 @@ export type FromContext =
   | { type: 'rewind'; id: string }
   | { type: 'fold'; name: string; fold: boolean }
   | { type: 'detach' | 'unpin' | 'dismiss'; name: string }
-  | { type: 'switchModel' };
+  | { type: 'attach' | 'switchModel' };
 
 /** The bars of a prompt with the exact text of each. Empty parts are left out. */
 export function partsOf(preview: PromptPreview): (Bar & { text: string })[] {

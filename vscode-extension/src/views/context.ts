@@ -99,6 +99,9 @@ export class ContextView implements vscode.WebviewViewProvider, vscode.TextDocum
       case 'dismiss':
         await this.input.run(LETS_GO[message.type], { name: message.name, sessionId: this.input.session() });
         return this.read();
+      case 'attach':
+        await vscode.commands.executeCommand('chatls.ui.context.attach');
+        return this.read();
       case 'switchModel':
         await vscode.commands.executeCommand('chatls.ui.model.switch');
         return this.read();

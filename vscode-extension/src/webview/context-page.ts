@@ -32,8 +32,7 @@ function draw(state: ContextState, post: (message: FromContext) => void): HTMLEl
     choose.addEventListener('click', () => post({ type: 'switchModel' }));
     return [h('p', { role: 'status' }, state.problem), choose];
   }
-  const chosen = state.attached.length + state.pinned.length + state.personas.length;
-  return [total(state), bars(state, post), ...(chosen ? [attached(state, post)] : []), history(state, post)];
+  return [total(state), bars(state, post), attached(state, post), history(state, post)];
 }
 
 function total(state: ContextState): HTMLElement {
@@ -91,7 +90,9 @@ function attached(state: ContextState, post: (message: FromContext) => void): HT
   }
   for (const title of state.pinned) row(title, t('pinned skill'), button('skill', title, t('Unpin'), t('Unpin “{0}”', title), { type: 'unpin', name: title }));
   for (const title of state.personas) row(title, t('persona'), button('persona', title, t('Detach'), t('Detach “{0}”', title), { type: 'dismiss', name: title }));
-  return h('section', { class: 'listed' }, h('h2', {}, t('Attached')), list);
+  const more = h('button', { type: 'button', class: 'secondary', 'data-key': 'attach' }, t('Attach Context…'));
+  more.addEventListener('click', () => post({ type: 'attach' }));
+  return h('section', { class: 'listed' }, h('h2', {}, t('Attached')), list, more);
 }
 
 function history(state: ContextState, post: (message: FromContext) => void): HTMLElement {
