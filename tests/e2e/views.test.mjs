@@ -11,6 +11,7 @@ scene('views', {
   options: (model) => ({
     files: {
       'src/app.py': 'def add(a, b):\n    return a + b\n',
+      'manual.txt': 'A line of the manual.\n'.repeat(300),
       'AGENTS.md': '# Rules\n\nAnswer briefly.\n\n@docs/style.md\n',
       '.chatcli/rules/python.md': '---\npaths: ["src/**/*.py"]\n---\nUse type hints.\n',
       '.chatcli/rules/prose.md': '---\npaths: ["docs/**"]\n---\nWrite short sentences.\n',
@@ -163,6 +164,21 @@ test('the Context view shows every section, its exact text, and the way back', a
   const back = context.getByRole('button', { name: 'Rewind to “Second question”' });
   await back.waitFor();
   await wb.shot('context');
+  await toggle('Chat');
+  const box = (await page('#message')).locator('#message');
+  const answers = (await page('#message')).locator('.turn[data-state="done"]');
+  for (const text of ['/context create manual manual.txt', '/context attach manual']) {
+    const seen = await answers.count();
+    await box.fill(text);
+    await box.press('Enter');
+    await answers.nth(seen).waitFor();
+  }
+  const press = async (name) => context.getByRole('button', { name }).click();
+  await press('Fold “manual” to a card; the model can still read it');
+  await wb.shot('context-folded');
+  await press('Unfold “manual”');
+  await press('Detach “manual”');
+  await context.getByRole('button', { name: 'Detach “manual”' }).waitFor({ state: 'detached' });
   await instructions.click();
   await wb.page.locator('.tab.active', { hasText: 'instructions.txt' }).waitFor();
   await eventually('the exact text', async () => (await wb.editorText()).includes('Answer briefly.'));
