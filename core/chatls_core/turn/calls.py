@@ -115,10 +115,7 @@ class CallRunner:
         except ToolError as error:
             await self._refuse(number, call, str(error))
             return
-        if refusal := await self._planning.refusal(tool, arguments, self._tools.names()):
-            # No advice of the kind "do not send it again": it is to be sent again.
-            await self._refuse(number, call, refusal, advise=False)
-            return
+        await self._planning.begin(call.id, tool, arguments)
         self._turn.emit(
             ToolStart(
                 call.id, tool.name, tool.label(arguments), tool.kind, call.arguments, _places(tool, arguments, context)
@@ -144,9 +141,9 @@ class CallRunner:
             return
         if outcome.external:
             self._session.conversation.state["external"] = True
-        remark = self._planning.remark(tool, self._turn.emit)
-        text = f"{outcome.text}\n{remark}" if remark else outcome.text
-        await self._finish(number, call, "completed", text, locations=outcome.locations, max_chars=outcome.max_chars)
+        await self._finish(
+            number, call, "completed", outcome.text, locations=outcome.locations, max_chars=outcome.max_chars
+        )
 
     def _context(self, call_id: str) -> ToolContext:
         return ToolContext(
@@ -160,9 +157,9 @@ class CallRunner:
             turn_id=self._turn.id,
         )
 
-    async def _refuse(self, number: int, call: ToolCallPart, text: str, *, advise: bool = True) -> None:
+    async def _refuse(self, number: int, call: ToolCallPart, text: str) -> None:
         self._turn.emit(ToolStart(call.id, call.name, call.name, "other", call.arguments))
-        await self._finish(number, call, "failed", text, is_error=True, advise=advise)
+        await self._finish(number, call, "failed", text, is_error=True)
 
     async def _finish(
         self,
@@ -172,16 +169,16 @@ class CallRunner:
         text: str,
         *,
         is_error: bool = False,
-        advise: bool = True,
         locations: tuple[Location, ...] = (),
         max_chars: int | None = None,
     ) -> None:
         most = self._settings.agent.tool_result_max_chars
         limit = most if max_chars is None else min(most, max_chars)
         shown = await asyncio.to_thread(fit_result, text, limit, self._archive)
-        advise = advise and status != "denied"
-        if advise and (advice := self._failures.advice(call, failed=status == "failed")):
+        if status != "denied" and (advice := self._failures.advice(call, failed=status == "failed")):
             shown = f"{shown}\n{advice}"
+        if remark := self._planning.end(call.id, self._tools.names(), done=status == "completed"):
+            shown = f"{shown}\n{remark}"
         self._results[number] = ToolResultPart(call.id, call.name, shown, is_error)
         self._turn.emit(ToolEnd(call.id, status, cut.by_chars(shown, SHOWN_OUTPUT_CHARS), locations))
 

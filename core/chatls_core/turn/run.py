@@ -96,7 +96,7 @@ class TurnRun:
         self._progressed = False
         self._call_ids: dict[str, int] = {}
         self._failures = Failures()
-        self._planning = Planning(turn.request.mode, services.policy)
+        self._planning = Planning(turn.request.mode, services.policy, turn.emit)
         turn.listen(lambda numbered: self._planning.see(numbered.event))
         self._before_turn = session.conversation
         self._checkpointing: asyncio.Task[None] | None = None
@@ -141,7 +141,7 @@ class TurnRun:
                 conversation.state.update(chosen)
             raise
         finally:
-            self._planning.close(self._turn.emit)
+            self._planning.close()
             await asyncio.shield(self._checkpoint())
             await asyncio.shield(asyncio.to_thread(self._services.spending.flush))
         await self._prepare.reinforce("".join(self._answer))
@@ -263,8 +263,6 @@ class TurnRun:
                 self._turn.emit(Notice("warning", "Stopped: the model repeated the same step without progress."))
                 return "stalled"
             await self._run_calls(calls)
-            if self._planning.held:
-                repeats.forget()
             await self._journal_edits()
             await self._take_steering()
             await save_or_tell(self._services, self._session, self._turn)
@@ -441,7 +439,6 @@ class TurnRun:
 
     async def _run_calls(self, calls: Sequence[ToolCallPart]) -> None:
         services = self._services
-        self._planning.begin_step()
         runner = CallRunner(
             services.settings,
             services.policy,

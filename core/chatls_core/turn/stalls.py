@@ -28,10 +28,6 @@ class Repeats:
         self._last = step
         return self._count >= self._turns
 
-    def forget(self) -> None:
-        """The last step does not count: its calls are to be sent again."""
-        self._count = 0
-
 
 class Failures:
     """Advice for a model whose calls keep failing; a success begins the count of a tool anew."""

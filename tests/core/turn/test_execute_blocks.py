@@ -9,20 +9,15 @@ from chatls_core.host import ApprovalAnswer
 from tests.core.turn.conftest import Desk
 from tests.fakes.model_server import Call, Reply
 
-PLANNED = (Call("update_plan", {"entries": [{"text": "run it"}]}),)
-"""In the same answer, so that the block beside it may change something."""
-
 
 async def test_a_block_runs_when_it_is_allowed_and_the_model_gets_its_output(desk: Desk) -> None:
     desk.models.script(
-        Reply(text="I look.\n\n```execute:shell\necho one > made.txt\ncat made.txt\n```\n", tool_calls=PLANNED),
-        Reply(text="It is there."),
+        Reply(text="I look.\n\n```execute:shell\necho one > made.txt\ncat made.txt\n```\n"), Reply(text="It is there.")
     )
     result, events = await desk.ask("make it", mode="agent")
     assert [a.title for a in desk.host.approvals] == ["Run echo one > made.txt\ncat made.txt"]
-    started = [(e.name, e.tool_kind) for e in events if isinstance(e, ToolStart)]
-    assert started == [("update_plan", "think"), ("run_command", "execute")]
-    assert [e.status for e in events if isinstance(e, ToolEnd)] == ["completed", "completed"]
+    assert [(e.name, e.tool_kind) for e in events if isinstance(e, ToolStart)] == [("run_command", "execute")]
+    assert [e.status for e in events if isinstance(e, ToolEnd)] == ["completed"]
     assert "one\n[exit code 0]" in str(desk.models.requests[-1].json["messages"][-1]).replace("\\n", "\n")
     assert result.text.endswith("It is there.")
 
@@ -32,20 +27,17 @@ async def test_reading_needs_no_question_and_danger_asks_whatever_is_allowed(des
     desk.host.answer = ApprovalAnswer("deny")
     (desk.host.root / "keep").mkdir()
     desk.models.script(
-        Reply(
-            text="```execute:git\ngit status\n```\nand\n```execute:shell\ntrue && rm -rf keep\n```", tool_calls=PLANNED
-        ),
-        Reply(text="ok"),
+        Reply(text="```execute:git\ngit status\n```\nand\n```execute:shell\ntrue && rm -rf keep\n```"), Reply(text="ok")
     )
     _, events = await desk.ask("clean", mode="agent")
-    assert [e.status for e in events if isinstance(e, ToolEnd)][2] == "denied"
+    assert [e.status for e in events if isinstance(e, ToolEnd)][1] == "denied"
     assert [a.preview for a in desk.host.approvals] == ["true && rm -rf keep"]
     assert (desk.host.root / "keep").exists()
 
 
 async def test_a_denied_command_is_never_run(desk: Desk) -> None:
     desk.agent.services.policy.set_rule("run_command npm", "deny")
-    desk.models.script(Reply(text="```execute:shell\ntouch x; npm publish\n```", tool_calls=PLANNED), Reply(text="ok"))
+    desk.models.script(Reply(text="```execute:shell\ntouch x; npm publish\n```"), Reply(text="ok"))
     await desk.ask("go", mode="agent")
     assert desk.host.approvals == []
     assert not (desk.host.root / "x").exists()
