@@ -104,7 +104,7 @@ def _placements(draft: Draft, path: str, index: FileIndex, hunk: DiffHunk, ladde
             if not anchoring.found:
                 return found
             if hunk.soft:
-                return found if hunk.line is not None else anchoring.inside(index, found, lambda p: p.match)
+                return _under_heading(path, index, hunk, found, anchoring)
             allowed = [placement for placement in found if anchoring.allows(placement.match, placement.stop)]
             if allowed:
                 return anchoring.inside(index, allowed, lambda p: p.match)
@@ -112,6 +112,17 @@ def _placements(draft: Draft, path: str, index: FileIndex, hunk: DiffHunk, ladde
     if len(doubtful) == 1 and not elsewhere:
         return doubtful
     raise _nowhere(path, index, hunk, elsewhere)
+
+
+def _under_heading(
+    path: str, index: FileIndex, hunk: DiffHunk, found: list[Placement], anchoring: Anchoring
+) -> list[Placement]:
+    """Of several places, those in the function that a diff's heading names, unless its line number names another."""
+    inner = anchoring.inside(index, found, lambda p: p.match)
+    claimed = [placement for placement in found if placement.match.start == hunk.line]
+    if claimed and claimed[0] not in inner:
+        raise _ambiguous_hunk(path, hunk, [placement.match.start for placement in found])
+    return claimed or inner
 
 
 def _among_many(

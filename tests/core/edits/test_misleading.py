@@ -289,3 +289,15 @@ def test_a_place_among_lines_too_common_to_look_at_all_of_them_is_not_the_only_o
     twice = '    "when": "always"\n    }\n'
     edit = block("    'when': 'always'\n    }\n", '    "when": "never"\n    }\n')
     refusal("search_replace", twice + text + twice, edit, EditErrorKind.NOT_FOUND)
+
+
+def test_a_line_number_and_a_heading_that_name_different_places_decide_nothing() -> None:
+    text = "def f():\n    go()\n\ndef g():\n    go()\n\ndef h():\n    go()\n"
+
+    def edit(line: int, heading: str) -> str:
+        return f"--- f.txt\n+++ f.txt\n@@ -{line} +{line} @@ def {heading}():\n-    go()\n+    stop()\n"
+
+    assert after("udiff", text, edit(5, "g")) == text.replace("g():\n    go", "g():\n    stop")
+    assert after("udiff", text, edit(99, "g")) == text.replace("g():\n    go", "g():\n    stop")
+    assert after("udiff", text, edit(5, "gone")) == text.replace("g():\n    go", "g():\n    stop")
+    assert "at lines 2, 5, 8" in refusal("udiff", text, edit(8, "g"), EditErrorKind.AMBIGUOUS)

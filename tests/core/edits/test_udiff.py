@@ -184,5 +184,3 @@ def test_a_true_diff_without_line_numbers_never_gives_another_text(
 def test_the_heading_of_a_hunk_without_numbers_tells_equal_places_apart() -> None:
     text = "def a():\n    x = 1\ndef b():\n    x = 1\n"
     assert after("udiff", text, f"{HEAD}@@ def b():\n-    x = 1\n+    x = 2\n") == text[:-2] + "2\n"
-    numbered = f"{HEAD}@@ -2,1 +2,1 @@ def b():\n-    x = 1\n+    x = 2\n"
-    assert after("udiff", text, numbered) == "def a():\n    x = 2\ndef b():\n    x = 1\n"
