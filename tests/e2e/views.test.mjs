@@ -175,6 +175,7 @@ test('the Context view shows every section, its exact text, and the way back', a
   }
   const press = async (name) => context.getByRole('button', { name }).click();
   await press('Fold “manual” to a card; the model can still read it');
+  await context.getByRole('button', { name: 'Unfold “manual”' }).waitFor();
   await wb.shot('context-folded');
   await press('Unfold “manual”');
   await press('Detach “manual”');

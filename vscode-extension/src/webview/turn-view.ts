@@ -94,7 +94,8 @@ export class TurnView {
       const tokens = (usage.inputTokens ?? 0) + (usage.cacheReadTokens ?? 0) + (usage.cacheWriteTokens ?? 0);
       const cost = usage.costUsd ? ` · $${usage.costUsd.toFixed(usage.costUsd < 0.01 ? 4 : 2)}` : '';
       const words = t('{0} tokens in · {1} out', tokens.toLocaleString(), (usage.outputTokens ?? 0).toLocaleString());
-      parts.push(h('div', { class: 'quiet usage' }, words + cost));
+      // A command of the chat box asks no model.
+      if (tokens || usage.outputTokens) parts.push(h('div', { class: 'quiet usage' }, words + cost));
     }
     return parts;
   }
