@@ -59,6 +59,8 @@ def note(conversation: Conversation, sent: Sequence[Message], cleared: ContextCl
     if cleared.summarised:
         key = archive.put(transcript(sent))
         conversation.state.pop(TOLD_KEY, None)
+        # The model no longer reads what contexts had told it: it is told again when it matters.
+        conversation.carried.clear()
         return f"The service summarised what came before here; it is kept word for word: {recovery_call(key)}"
     parts = [(m, p) for m in sent for p in m.parts if isinstance(p, ToolResultPart) and p.name != RECALL]
     results = [(f"{m.id}:{p.call_id}", m, p) for m, p in parts[: cleared.tool_uses]]

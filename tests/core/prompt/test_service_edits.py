@@ -8,6 +8,7 @@ from typing import Any
 from chatls_core.events import Notice
 from chatls_core.prompt.compaction_tool import NAME as RECALL
 from chatls_core.turn.standing import standing
+from tests.core.prompt.test_skills import write
 from tests.core.turn.conftest import Desk
 from tests.fakes.model_server import Call, Reply, Tokens
 
@@ -53,6 +54,19 @@ async def test_a_summary_of_the_service_names_the_call_that_returns_what_it_stan
     await desk.ask("Look at the files.", mode="coder")
     archived = desk.agent.services.curation.archive.get(key_in(sent(desk)))
     assert archived is not None and "the secret of a" in archived and "Look at the files." in archived
+
+
+async def test_what_the_model_was_told_before_a_summary_of_the_service_is_told_again(desk: Desk) -> None:
+    edited(desk)
+    desk.models.default = lambda _: Reply(text="So.")
+    write(desk.host.root / ".chatcli/skills", "deploy", "triggers: deploy", "Push the tag first.")
+    await desk.ask("How do we deploy?", mode="coder")
+    await desk.ask("And how do we deploy on Fridays?", mode="coder")
+    assert sent(desk).count("Push the tag first.") == 1
+    desk.models.script(Reply(text="Done.", summary="We spoke about releases."))
+    await desk.ask("Thanks.", mode="coder")
+    await desk.ask("How do we deploy?", mode="coder")
+    assert sent(desk).count("Push the tag first.") == 2
 
 
 async def test_what_the_service_did_not_read_is_shown_and_does_not_fill_our_window(desk: Desk) -> None:
