@@ -19,9 +19,9 @@ from chatls_core.memory.rivals import Rivals
 from chatls_core.memory.slots import Relation, compare
 from chatls_core.memory.stores import Stores
 from chatls_core.memory.views import PastValue, Remembered, Source
+from chatls_core.memory.withheld import scrub
 from chatls_core.store import Clock
 from chatls_core.text.cut import by_bytes
-from chatls_core.text.redaction import redact
 
 MAX_CONTENT_BYTES = 2000
 """Longest fact (spec/memory.md §4.6)."""
@@ -33,7 +33,7 @@ _TICK = timedelta(microseconds=1)
 
 def clean_content(text: str) -> str:
     """One line, secrets hidden, cut at a character (spec/memory.md §4.6)."""
-    return by_bytes(redact(" ".join(text.split())), MAX_CONTENT_BYTES)
+    return by_bytes(scrub(" ".join(text.split())), MAX_CONTENT_BYTES)
 
 
 def tombstoned(created_at: datetime, item_id: str, tombstones: Mapping[str, datetime]) -> bool:

@@ -16,10 +16,10 @@ from chatls_core.memory.identity import episode_id
 from chatls_core.memory.records import Details, Episode, ErrorPattern, Fact, Origin, Project, Topic, Usage
 from chatls_core.memory.stores import Stores
 from chatls_core.memory.views import Source
+from chatls_core.memory.withheld import scrub
 from chatls_core.store import Clock
 from chatls_core.text import tokenizer
 from chatls_core.text.cut import by_bytes
-from chatls_core.text.redaction import redact
 
 MAX_EPISODES = 2000
 TOPIC_SUMMARY_BYTES = 240
@@ -35,7 +35,7 @@ M = TypeVar("M")
 
 
 def _line(text: str) -> str:
-    return redact(" ".join(text.split()))
+    return scrub(" ".join(text.split()))
 
 
 class Learning:

@@ -56,9 +56,9 @@ def pick(a: V, b: V) -> V:
 
 
 def fold_union(a: tuple[str, ...], b: tuple[str, ...]) -> tuple[str, ...]:
-    """Entries of two lists, equal when trimmed and without case; sorted where the lists differ."""
-    if a == b:
-        return a
+    """Entries of two lists, equal when trimmed and without case; sorted where both have some and they differ."""
+    if a == b or not (a and b):
+        return a or b
     spellings: dict[str, str] = {}
     for entry in (*a, *b):
         key = entry.strip().casefold()

@@ -12,8 +12,8 @@ from chatls_core.memory.merges import LISTS, SCALARS, union
 from chatls_core.memory.records import EPOCH, FieldMeta, Milestone, Profile, Stance
 from chatls_core.memory.stores import SideFile, Stores
 from chatls_core.memory.views import ProfileField, ProfileView, Source
+from chatls_core.memory.withheld import is_secret_value, scrub
 from chatls_core.store import Clock
-from chatls_core.text.redaction import redact
 
 _VALUES = (*SCALARS, *LISTS, "milestones", "stances", "environment", "preferences")
 STALE_DAYS = 120
@@ -250,7 +250,10 @@ class _Edit:
         """One ``key=value``."""
         name = key.strip()
         lowered = name.lower()
-        value = redact(value.strip())
+        if is_secret_value(name, value.strip()):
+            self.refused[name] = "Passwords, PINs and keys are not kept."
+            return
+        value = scrub(value.strip())
         if lowered in _MARKS:
             self.mark(value, _MARKS[lowered])
             return

@@ -19,6 +19,7 @@ from chatls_core.memory.identity import CATEGORIES, episode_id, fact_id
 from chatls_core.memory.records import Details, Episode, Fact, HistoryEntry, Profile, Project, Topic
 from chatls_core.memory.stores import Stores, mend
 from chatls_core.memory.views import Transfer
+from chatls_core.memory.withheld import scrub
 from chatls_core.store import PLAIN, UnopenableError, atomic_write_bytes
 
 logger = logging.getLogger(__name__)
@@ -61,7 +62,7 @@ def import_(stores: Stores, path: Path, adopt: Callable[[Sequence[tuple[Fact, De
     """Merge a file into memory; nothing is deleted.
 
     ``adopt`` takes in facts and says how many were new. Raises :class:`TransferError` for a file of a newer
-    schema or sealed without its key, :class:`OSError` for one that cannot be read.
+    schema, sealed without its key, or one that cannot be read; :class:`OSError` for a disk that refuses.
     """
     trees, skipped = _read(stores, path)
     details = {str(t.get("id", "")): d for t in trees.get("details", ()) if (d := mend(Details, _without(t, "id")))}
@@ -124,7 +125,11 @@ def _settled(fact: Fact) -> Fact:
 def _read(stores: Stores, path: Path) -> tuple[dict[str, list[dict[str, Any]]], int]:
     trees: dict[str, list[dict[str, Any]]] = {}
     skipped = 0
-    for number, raw in enumerate(stores.fs.read(path).decode("utf-8", "replace").split("\n"), 1):
+    try:
+        data = stores.fs.read(path)
+    except OSError as error:
+        raise TransferError(f"{path} cannot be read ({error.strerror}). Nothing was imported.") from error
+    for number, raw in enumerate(data.decode("utf-8", "replace").split("\n"), 1):
         line = raw.strip().removeprefix("\ufeff")
         if not line:
             continue
@@ -139,13 +144,26 @@ def _read(stores: Stores, path: Path) -> tuple[dict[str, list[dict[str, Any]]], 
             skipped += 1
             continue
         kind = tree.pop("kind")
-        if kind == "header" and int(tree.get("schema_version") or 1) > SCHEMA_VERSION:
+        version = tree.get("schema_version") if kind == "header" else None
+        if isinstance(version, int) and version > SCHEMA_VERSION:
             raise TransferError(
-                f"The file was written by a newer version (schema {tree.get('schema_version')}); update first. "
-                "Nothing was imported."
+                f"The file was written by a newer version (schema {version}); update first. Nothing was imported."
             )
-        trees.setdefault(kind, []).append(tree)
+        trees.setdefault(kind, []).append(_scrubbed(tree))
     return trees, skipped
+
+
+def _scrubbed(tree: Any) -> Any:
+    """A record without what memory never keeps."""
+    match tree:
+        case str():
+            return scrub(tree)
+        case dict():
+            return {key: _scrubbed(value) for key, value in tree.items()}
+        case list():
+            return [_scrubbed(value) for value in tree]
+        case _:
+            return tree
 
 
 def _opened(stores: Stores, line: str, number: int) -> str:

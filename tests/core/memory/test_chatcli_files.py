@@ -227,7 +227,7 @@ def test_a_file_in_the_place_of_the_folder_reads_as_nothing_and_is_named_when_wr
     (tmp_path / "memory").write_text("not a folder")
     memory = Memory(tmp_path / "memory", settings=config.Memory(), clock=SetClock())
     assert (memory.facts().total, memory.recall("anything").items, memory.daily().markdown != "") == (0, (), True)
-    with pytest.raises(OSError, match="a file stands where this folder is needed.*memory"):
+    with pytest.raises(OSError, match=r"a file stands where this folder is needed.*memory"):
         memory.remember("Alerts go to the on-call phone", source=USER)
     assert (tmp_path / "memory").read_text() == "not a folder"
 

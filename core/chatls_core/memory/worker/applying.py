@@ -16,11 +16,11 @@ from chatls_core.memory.facts import clean_content
 from chatls_core.memory.identity import fact_id
 from chatls_core.memory.records import Origin
 from chatls_core.memory.views import MemoryChange, Source
+from chatls_core.memory.withheld import scrub
 from chatls_core.memory.worker.parsing import Learned
 from chatls_core.memory.worker.review import ReviewItem, ReviewStore, item_id
 from chatls_core.memory.worker.segment import Line, Segment
 from chatls_core.text import tokenizer
-from chatls_core.text.redaction import redact
 
 if TYPE_CHECKING:
     from chatls_core.memory.memory import Memory
@@ -117,7 +117,7 @@ def _items(learned: Learned, segment: Segment, now: datetime) -> list[ReviewItem
 
     def add(kind: str, text: str, fields: dict[str, str], line: Line | None = None) -> None:
         line = line or origins.line(text)
-        clean = {k: redact(v) for k, v in fields.items()}
+        clean = {k: scrub(v) for k, v in fields.items()}
         identity = {**clean, "day": f"{line.time:%Y-%m-%d}"} if kind in ("episode", "note") else clean
         found.append(
             ReviewItem(

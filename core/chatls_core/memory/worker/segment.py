@@ -9,8 +9,8 @@ from datetime import datetime
 
 from chatls_core.llm.messages import Message
 from chatls_core.memory.records import LenientRecord, Time
+from chatls_core.memory.withheld import scrub
 from chatls_core.text.cut import by_bytes
-from chatls_core.text.redaction import redact
 
 MAX_LINE_BYTES = 20_000
 """Most of one message that is queued; a longer one is a paste, and its end adds nothing to learn from."""
@@ -77,7 +77,7 @@ def _line(message: Message, now: datetime) -> Line | None:
     if message.kind != "text" or not text:
         return None
     time = message.time or now
-    return Line(message.role, redact(by_bytes(text, MAX_LINE_BYTES)), message.id or name_of(message.role, text), time)
+    return Line(message.role, scrub(by_bytes(text, MAX_LINE_BYTES)), message.id or name_of(message.role, text), time)
 
 
 def name_of(role: str, text: str) -> str:
@@ -128,7 +128,7 @@ class QueuedSegment(LenientRecord):
     def segment(self) -> Segment:
         """The segment; a message without a time was said when the file was made."""
         # Our own files were redacted when they were written; another program's may not be.
-        clean: Callable[[str], str] = str if self.session else redact
+        clean: Callable[[str], str] = str if self.session else scrub
         return Segment(
             self.session,
             tuple(
