@@ -20,7 +20,7 @@ _TOLD = re.compile(
 _PIN = re.compile(
     r"(?P<head>\b(?:pin|cvv|cvc|passcode|(?:security|access|door|alarm) code|c[óo]digo de (?:seguran[çc]a|acesso))\b"
     rf"{_OWNER}"
-    r"\s*(?:\bis\b|é|\beh\b|=|:)?\s*)(?P<value>\d{3, 8})\b",
+    r"\s*(?:\bis\b|é|\beh\b|=|:)?\s*)(?P<value>\d{3,8})\b",
     re.IGNORECASE,
 )
 _KEY_BESIDE_ITS_NAME = re.compile(
