@@ -23,8 +23,8 @@ from chatls_core.edits.typography import fold_line
 MAX_PLACES = 64
 """More places than this are not told apart; the search says that it is ambiguous."""
 
-_HUGE = 20_000
-"""From this many lines on, searches look only around the lines that matter."""
+_HUGE_LINES, _HUGE_CHARS = 20_000, 2_000_000
+"""In larger files searches look only around the lines that matter."""
 
 _MAX_DISTINCT = 0x10FFFF
 _MAX_COMPARISONS = 20_000
@@ -74,7 +74,8 @@ class FileIndex:
         self._folds: dict[tuple[Callable[[str], str], bool], _Folded] = {}
         self._found: dict[tuple[tuple[str, ...], Rung], list[Match]] = {}
         self._hopeless: dict[tuple[str, ...], bool] = {}
-        self._text = "\n".join(lines.contents) if len(lines) > _HUGE and not whole else None
+        huge = len(lines) > _HUGE_LINES or sum(map(len, lines.contents)) > _HUGE_CHARS
+        self._text = "\n".join(lines.contents) if huge and not whole else None
         self._parts: dict[tuple[str, ...], _Part | None] = {}
 
     def _folded(self, rung: Rung) -> _Folded:

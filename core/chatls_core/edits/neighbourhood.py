@@ -22,6 +22,8 @@ _MAX_WORDS = 12
 _MAX_LOOKED_UP = 12
 _MAX_HITS = 500
 _MAX_SEEN = 2_000
+_MAX_BLANKS = 10_000
+"""No line has more blanks than this beside its text: a longer one is another line."""
 
 
 def lines_that_matter(text: str, block: Sequence[str]) -> list[int] | None:
@@ -77,7 +79,7 @@ def _hits(text: str, candidates: Iterator[re.Match[str]], folded: str) -> list[i
         start = text.rfind("\n", 0, candidate.start()) + 1
         done = text.find("\n", candidate.start())
         done = len(text) if done < 0 else done
-        if fold_line(text[start:done]) == folded:
+        if done - start <= len(folded) + _MAX_BLANKS and fold_line(text[start:done]) == folded:
             number += text.count("\n", counted, start)
             counted = start
             found.append(number)

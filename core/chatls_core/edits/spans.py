@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from chatls_core.edits.lines import to_lf
 from chatls_core.edits.plan import Rung
+from chatls_core.edits.typography import spelled_freely
 
 MAX_OCCURRENCES = 100_000
 
@@ -62,6 +63,20 @@ def find_spans(text: str, old: str) -> tuple[list[tuple[int, int]], Rung]:
     spans = folded_spans(text, to_lf(text), to_lf(old))
     exact = all(text[start:stop] == old for start, stop in spans)
     return spans, Rung.EXACT if exact else Rung.LINE_ENDINGS
+
+
+def typographic_spans(text: str, old: str) -> list[tuple[int, int]]:
+    """Where ``old`` stands apart from typographic characters and line endings, overlapping places too.
+
+    As a pattern, since translating a huge text takes seconds.
+    """
+    pattern = re.compile(spelled_freely(to_lf(old)).replace("\n", r"(?:\r\n|\r|\n)"))
+    spans: list[tuple[int, int]] = []
+    match = pattern.search(text)
+    while match and len(spans) < MAX_OCCURRENCES:
+        spans.append(match.span())
+        match = pattern.search(text, match.start() + 1)
+    return spans
 
 
 def _cuts_crlf(text: str, start: int, size: int) -> bool:

@@ -19,8 +19,8 @@ from chatls_core.edits.matching import MAX_PLACES, FileIndex, Match
 from chatls_core.edits.omissions import refuse_placeholders
 from chatls_core.edits.plan import Draft, Rung
 from chatls_core.edits.replacement import fit, ladder_for, refuse_lost_blank
-from chatls_core.edits.spans import apart, find_spans, folded_spans, line_numbers
-from chatls_core.edits.typography import fold_punctuation, plain_where_the_file_is
+from chatls_core.edits.spans import apart, find_spans, line_numbers, typographic_spans
+from chatls_core.edits.typography import plain_where_the_file_is
 from chatls_core.edits.unnumber import new_unnumbered, unnumbered
 
 _EXAMPLE = '{"path": "src/app.py", "old_string": "text as it stands in the file", "new_string": "text to put there"}'
@@ -178,7 +178,7 @@ def _by_lines(draft: Draft, path: str, text: str, old: str, new: str) -> str | N
     whole = attempts[0]
     for rung in ladder_for(path)[1:]:
         if rung is Rung.TYPOGRAPHY and not (text.isascii() and old.isascii()):
-            spans = folded_spans(text, fold_punctuation(to_lf(text)), fold_punctuation(old))
+            spans = typographic_spans(text, old)
             if len(spans) > 1:
                 raise _several(path, text, old, [start for start, _ in spans])
             if spans:

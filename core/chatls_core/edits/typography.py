@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 
 _CURLY = str.maketrans(
@@ -27,6 +28,15 @@ _SPACELESS = str.maketrans(dict.fromkeys(_INVISIBLE, None))
 def fold_punctuation(text: str) -> str:
     """``text`` with typographic quotes, dashes and spaces as their ASCII ones; offsets stay the same."""
     return text if text.isascii() else text.translate(_PUNCTUATION)
+
+
+def spelled_freely(text: str) -> str:
+    """A regular expression for ``text`` with any typographic spelling of its quotes, dashes and spaces."""
+    spellings: dict[str, str] = {}
+    for code, plain in _PUNCTUATION.items():
+        spellings[plain] = spellings.get(plain, re.escape(plain)) + chr(code)
+    folded = fold_punctuation(text)
+    return "".join(f"[{spellings[c]}]" if c in spellings else c if c == "\n" else re.escape(c) for c in folded)
 
 
 def has_invisible(text: str) -> bool:
