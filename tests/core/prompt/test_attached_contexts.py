@@ -189,10 +189,15 @@ async def test_what_is_attached_while_a_turn_fails_stays_attached(desk: Desk, do
     desk.models.script(ErrorReply(400, "bad", hold_start=True))
     turn = await desk.agent.submit(ChatRequest("when?", "s"), desk.host)
     await desk.models.wait_held()
-    attach((await desk.agent.session("s")).conversation, "docs")
+    live = await desk.agent.session("s")
+    attach(live.conversation, "docs")
+    await desk.agent.keep(live)
     desk.models.release()
     with pytest.raises(ModelError):
         await turn.outcome
+    await desk.agent.close()
+    desk.agent = desk.make_agent()
+    assert len((await desk.agent.session("s")).conversation.messages) == 3, "the failed question is not kept"
     await desk.ask("when do we deploy?")
     assert "Deploys go out on Fridays." in system_of(desk)
 
