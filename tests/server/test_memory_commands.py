@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fakes.lsp_client import PLAIN, LspClient
+from tests.fakes.lsp_client import PLAIN, LspClient, ResponseError
 
 pytestmark = pytest.mark.timeout(180)  # the tests start a real server; a busy machine takes its time
 
@@ -91,17 +91,44 @@ async def test_every_subcommand_answers_in_readable_markdown(editor: LspClient, 
     assert "**[gotcha]** Port 8080 is taken" in recalled and "Rides along with such a message unasked" in recalled
     assert "Port 8080" in await say("/memory which port is taken?")
     assert "Nothing waits to be remembered." in await say("/memory pending")
-    assert "archived 0 fact(s); removed 0 daily note(s)." in await say("/memory compact")
+    assert "archived 0 facts; removed 0 daily notes." in await say("/memory compact")
     exported = tmp_path / "out.jsonl"
     assert f"to `{exported}`" in await say(f"/memory export {exported}")
     kinds = [json.loads(line)["kind"] for line in exported.read_text().splitlines()]
     assert kinds[0] == "header" and {"profile", "fact", "episode", "topic", "project"} <= set(kinds)
     assert exported.stat().st_mode & 0o777 == 0o600
     forgotten = await say("/memory forget port 8080")
-    assert "Forgotten 1 item(s)" in forgotten
+    assert "Forgotten 1 item:" in forgotten
     token = forgotten.rsplit("`", 2)[1]
-    assert "brought back 1 item(s)" in await say(f"/memory undo {token}")
+    assert "brought back 1 item." in await say(f"/memory undo {token}")
     await say("/memory forget login bug")
     assert f"from `{exported}`" in await say(f"/memory import {exported}")
     assert "Exported" in await say("/memory export")
     assert list((memory.parent / "exports").glob("memory-*.jsonl"))
+
+
+async def test_what_cannot_be_opened_is_not_taken_for_forgotten(tmp_path: Path) -> None:
+    root = tmp_path / "ws"
+    root.mkdir()
+
+    def editor_with(key: str) -> LspClient:
+        environment = {"CHATCLI_ENCRYPTION_KEY": key}
+        return LspClient(home=tmp_path / "sealed", root=root, capabilities=PLAIN, environment=environment)
+
+    async with editor_with("first key") as client:
+        await client.command("chatls.memory.remember", {"content": "The zanzibar cluster is in Oslo"})
+        assert "⚠" not in (await client.command("chatls.memory.facts"))["markdown"]
+    async with editor_with("another key") as client:
+        for command, arguments in (
+            ("facts", {}), ("recall", {"query": "zanzibar"}), ("forget", {"match": "zanzibar"}), ("profile", {}),
+            ("timeline", {}), ("longterm", {}),
+        ):  # fmt: skip
+            shown = (await client.command(f"chatls.memory.{command}", arguments))["markdown"]
+            assert "⚠ memory_index.json is encrypted with another key" in shown, command
+
+
+async def test_an_unknown_id_and_an_unreadable_import_are_told_in_a_sentence(editor: LspClient, tmp_path: Path) -> None:
+    with pytest.raises(ResponseError, match="Nothing is remembered under the id 0f0f"):
+        await editor.command("chatls.memory.pin", {"id": "0f0f"})
+    with pytest.raises(ResponseError, match=r"cannot be read \(No such file or directory\)\. Nothing was imported"):
+        await editor.command("chatls.memory.import", {"path": str(tmp_path / "none.jsonl")})

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from chatls_core.memory.graph import Card
 from chatls_core.memory.snapshot import Snapshot
+from chatls_core.text.amounts import amount
 from chatls_core.text.cut import by_chars
 from chatls_core.text.injection import blank
 
@@ -43,13 +44,13 @@ def card(now: Snapshot, board: Sequence[Card], saved: int, latest: str) -> str:
         "[PERSISTENT MEMORY — REAL, CROSS-SESSION]",
         "You have a durable memory of earlier conversations with this user, and conversations are saved automatically. "
         "State of the memory when this conversation began:",
-        f"- {facts} fact(s), {episodes} episode(s) of finished work",
+        f"- {amount(facts, 'fact')}, {amount(episodes, 'episode')} of finished work",
     ]
     if saved:
-        lines.append(f"- {saved} saved conversation(s)" + (f"; latest: {latest}" if latest else ""))
+        lines.append(f"- {amount(saved, 'saved conversation')}" + (f"; latest: {latest}" if latest else ""))
     if doing:
         quoted = ", ".join(f'"{by_chars(t, 60)}"' for t in doing[:3]) + (", …" if len(doing) > 3 else "")
-        lines.append(f"- {len(doing)} task(s) in progress on the board: {quoted}")
+        lines.append(f"- {amount(len(doing), 'task')} in progress on the board: {quoted}")
     return safe("\n".join(lines))
 
 

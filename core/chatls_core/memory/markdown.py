@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from chatls_core.text.amounts import amount
+
 if TYPE_CHECKING:
     from chatls_core.memory import views
 
@@ -57,7 +59,7 @@ def forgotten(f: views.Forgotten) -> str:
     """The list, and how to take it back."""
     if not f.items:
         return "Nothing matches, so nothing was forgotten."
-    head = "These would be forgotten:" if f.dry_run else f"Forgotten {len(f.items)} item(s):"
+    head = "These would be forgotten:" if f.dry_run else f"Forgotten {amount(len(f.items), 'item')}:"
     lines = [f"- [{i.kind}] {i.text}" for i in f.items]
     if f.notes:
         lines.append(f"\nDaily notes that still mention it: {', '.join(f.notes)}.")
@@ -72,9 +74,9 @@ def undone(u: views.Undone) -> str:
         return "There is nothing to undo for this token: it is unknown, too old or used already."
     parts = []
     if u.restored:
-        parts.append(f"brought back {len(u.restored)} item(s)")
+        parts.append(f"brought back {amount(len(u.restored), 'item')}")
     if u.removed:
-        parts.append(f"took away {len(u.removed)} item(s)")
+        parts.append(f"took away {amount(len(u.removed), 'item')}")
     return "Undone: " + " and ".join(parts) + "."
 
 
@@ -105,7 +107,7 @@ def fact_details(d: views.FactDetails) -> str:
     lines = [
         f"## {f.content}",
         "",
-        f"- category {f.category}, confidence {f.confidence:.0%}, used {f.access_count} time(s)"
+        f"- category {f.category}, confidence {f.confidence:.0%}, used {amount(f.access_count, 'time')}"
         + (f", {flags}" if flags else ""),
         f"- true since {_day(f.valid_from)}" + (f" until {_day(f.valid_to)}" if f.valid_to else ""),
     ]
@@ -226,9 +228,18 @@ def graph(g: views.GraphView) -> str:
     return "\n".join(lines)
 
 
+_NOUNS = {"history": "earlier statement", "details": "record of details"}
+_PLURALS = {"details": "records of details"}
+
+
 def transfer(t: views.Transfer) -> str:
     """One sentence."""
-    what = ", ".join(f"{count} {kind}(s)" for kind, count in t.counts.items() if count) or "nothing"
-    skipped = f"; {t.skipped} record(s) skipped" if t.skipped else ""
+    what = (
+        ", ".join(
+            amount(count, _NOUNS.get(kind, kind), _PLURALS.get(kind, "")) for kind, count in t.counts.items() if count
+        )
+        or "nothing"
+    )
+    skipped = f"; {amount(t.skipped, 'record')} skipped" if t.skipped else ""
     verb, place = ("Exported", "to") if t.direction == "export" else ("Imported", "from")
     return f"{verb} {what} {place} `{t.path}`{skipped}."

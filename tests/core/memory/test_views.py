@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import math
 import xml.etree.ElementTree as ET
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,6 +14,9 @@ import pytest
 from chatls_core.memory import Memory, Source, TransferError
 from chatls_core.memory.graph import Neighbour
 from tests.core.memory.conftest import EXTRACTED, USER, MakeMemory, SetClock, contents
+
+
+SVG = "{http://www.w3.org/2000/svg}"
 
 
 @pytest.fixture
@@ -235,7 +240,7 @@ def test_the_board_shows_in_the_card(memory: Memory) -> None:
     board = {"schema_version": 1, "cards": [{"id": "card-1", "title": "Ship v2", "column": "doing"}]}
     memory.folder.mkdir(parents=True)
     (memory.folder.parent / "board.json").write_text(json.dumps(board))
-    assert '1 task(s) in progress on the board: "Ship v2"' in memory.card()
+    assert '1 task in progress on the board: "Ship v2"' in memory.card()
     assert any(n.kind == "card" for n in memory.graph().nodes)
 
 
@@ -244,3 +249,33 @@ def test_the_source_is_shown_where_a_fact_is_shown(memory: Memory) -> None:
     for text in (memory.facts().markdown, memory.why(fact.id).markdown, memory.recall("lint").markdown):
         assert "session planning" in text
         assert "m7" in text
+
+
+def test_a_picture_of_500_nodes_can_be_read(memory: Memory) -> None:
+    for number in range(12):
+        memory.record_project({"name": f"p{number}", "path": f"/w/p{number}"}, source=USER)
+    memory.record_topics({f"cell {number}": "" for number in range(40)}, source=USER)
+    for number in range(448):
+        text = f"Part {number} of cell {number % 40} exports metric m{number}"
+        memory.remember(text, "project", scope=f"/w/p{number % 12}", source=USER)
+    view = memory.graph()
+    tree = ET.fromstring(view.svg)
+    spots, boxes = {}, []
+    for group in tree.iter(f"{SVG}g"):
+        circle, label = group.find(f"{SVG}circle"), [t.text or "" for t in group.iter(f"{SVG}tspan")]
+        assert circle is not None
+        x, y, radius = (float(circle.get(name, "")) for name in ("cx", "cy", "r"))
+        spots[group.get("data-id", "")] = (x, y)
+        if label:
+            half = 2.25 * max(map(len, label))
+            boxes.append((x - half, y + radius, x + half, y + radius + 11 * len(label)))
+    assert len(spots) == 500
+    assert len(boxes) >= 52  # each project and topic, at the least
+    overlaps = [
+        (a, b) for a, b in itertools.combinations(boxes, 2)
+        if a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
+    ]  # fmt: skip
+    assert overlaps == []
+    linked = [math.dist(spots[e.a], spots[e.b]) for e in view.edges]
+    strangers = [math.dist(a, b) for a, b in itertools.combinations(spots.values(), 2)]
+    assert sum(linked) / len(linked) < 0.4 * sum(strangers) / len(strangers)

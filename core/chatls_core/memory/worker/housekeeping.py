@@ -24,6 +24,7 @@ from chatls_core.memory.worker.locking import only_one
 from chatls_core.memory.worker.parsing import UnreadableReplyError
 from chatls_core.memory.worker.state import DigestMark, LearningState, open_state
 from chatls_core.store import Clock, StoreReadOnlyError
+from chatls_core.text.amounts import amount
 
 if TYPE_CHECKING:
     from chatls_core.memory.alive import Alive
@@ -68,8 +69,9 @@ class Housekept:
         """One sentence for each duty that changed something."""
         how = {"model": " as the model proposed", "score": " by score alone"}.get(self.by, "")
         told = [
-            f"Merged {self.merged} and archived {self.archived} fact(s){how if self.merged or self.archived else ''}; "
-            f"removed {len(self.notes_removed)} daily note(s)."
+            f"Merged {self.merged} and archived {amount(self.archived, 'fact')}"
+            f"{how if self.merged or self.archived else ''}; "
+            f"removed {amount(len(self.notes_removed), 'daily note')}."
         ]
         if self.digests:
             told.append(f"Summed up {', '.join(self.digests)}.")

@@ -263,7 +263,7 @@ async def test_the_user_may_ask_for_it_at_any_time(tmp_path: Path) -> None:
         ("2026-01-21",),
         ("weekly/2026-W07", "monthly/2026-02"),
     )
-    assert "removed 1 daily note(s). Summed up weekly/2026-W07, monthly/2026-02." in done.markdown
+    assert "removed 1 daily note. Summed up weekly/2026-W07, monthly/2026-02." in done.markdown
 
 
 async def test_another_process_keeps_house_alone_until_it_dies(tmp_path: Path) -> None:
