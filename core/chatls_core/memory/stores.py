@@ -302,6 +302,11 @@ class Stores:
         inside = [f for folder in folders for f in self.fs.list(folder) if f.suffix == ".md"]
         return [p for p in self.fs.list(self.folder) if p.name.startswith("MEMORY.md")] + inside
 
+    @property
+    def unopened(self) -> tuple[str, ...]:
+        """What could not be opened when it was last read, in sentences; reads nothing."""
+        return tuple(store.problem for store in self.all() if store.problem)
+
     def problems(self) -> tuple[str, ...]:
         """What cannot be opened right now, in sentences."""
         found = []

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from chatls_core.memory import Memory, Source, TransferError
 from chatls_core.prompt.turn_context import tell_later
@@ -39,6 +39,20 @@ async def ask(server: ChatServer, work: Callable[[Memory], T]) -> T:
         raise RpcError(INVALID_PARAMS, str(error)) from error
     except (StoreReadOnlyError, OSError) as error:
         raise RpcError(INTERNAL_ERROR, f"Memory could not be written: {error}") from error
+
+
+async def answer(server: ChatServer, work: Callable[[Memory], Any]) -> CommandResult:
+    """What ``work`` gives, as a command's result."""
+    return await warned(server, result(await ask(server, work)))
+
+
+async def warned(server: ChatServer, found: CommandResult) -> CommandResult:
+    """A result that says which file cannot be opened, lest what it holds be taken for forgotten."""
+    problems = (await server.agent()).services.memory.stores.unopened
+    if not problems or problems[0] in found.markdown:
+        return found
+    more = f" The same goes for {len(problems) - 1} more file(s); Memory Stats names them." if problems[1:] else ""
+    return CommandResult(markdown=f"{found.markdown}\n\n> ⚠ {problems[0]}{more}", data=found.data)
 
 
 def date(text: str | None, name: str) -> datetime | None:
@@ -76,7 +90,8 @@ async def recall(server: ChatServer, a: args.RecallArgs) -> CommandResult:
     unasked = await ask(server, lambda m: m.auto_recall(a.query, project=where))
     rides = "\n".join(f"- {i.text}" for i in unasked.items)
     text = f"{found.markdown}\n\n### Rides along with such a message unasked\n\n{rides}" if rides else found.markdown
-    return CommandResult(markdown=text, data={**to_json(found), "autoRecall": list(unasked.ids)})
+    data = {**to_json(found), "autoRecall": list(unasked.ids)}
+    return await warned(server, CommandResult(markdown=text, data=data))
 
 
 @command("chatls.memory.forget", args.ForgetArgs)
@@ -84,117 +99,115 @@ async def forget(server: ChatServer, a: args.ForgetArgs) -> CommandResult:
     """Forget by text or ids, or show what would go."""
     if not (a.match or "").strip() and not a.ids:
         raise RpcError(INVALID_PARAMS, "match: give a text, or ids, of what to forget")
-    return result(await ask(server, lambda m: m.forget(a.match or "", a.ids or (), dry_run=a.dry_run)))
+    return await answer(server, lambda m: m.forget(a.match or "", a.ids or (), dry_run=a.dry_run))
 
 
 @command("chatls.memory.undo", args.UndoTokenArgs)
 async def undo(server: ChatServer, a: args.UndoTokenArgs) -> CommandResult:
     """Take back what returned the token."""
-    return result(await ask(server, lambda m: m.undo(a.undo_token)))
+    return await answer(server, lambda m: m.undo(a.undo_token))
 
 
 @command("chatls.memory.profile", args.ProfileArgs)
 async def profile(server: ChatServer, a: args.ProfileArgs) -> CommandResult:
     """Show the profile, or set fields of it."""
     view = await ask(server, lambda m: m.profile(a.set, source=USER))
-    return result(view, {**{f.key: f.value for f in view.fields}, **to_json(view)})
+    return await warned(server, result(view, {**{f.key: f.value for f in view.fields}, **to_json(view)}))
 
 
 @command("chatls.memory.facts", args.FactsArgs)
 async def facts(server: ChatServer, a: args.FactsArgs) -> CommandResult:
     """List facts, best first."""
-    return result(await ask(server, lambda m: m.facts(a.category or "", limit=a.limit or 50, offset=a.offset)))
+    return await answer(server, lambda m: m.facts(a.category or "", limit=a.limit or 50, offset=a.offset))
 
 
 @command("chatls.memory.edit", args.MemoryEditArgs)
 async def edit(server: ChatServer, a: args.MemoryEditArgs) -> CommandResult:
     """Change an item's text or category."""
-    return result(await ask(server, lambda m: m.edit(a.id, a.content or "", a.category or "", source=USER)))
+    return await answer(server, lambda m: m.edit(a.id, a.content or "", a.category or "", source=USER))
 
 
 @command("chatls.memory.pin", args.MemoryPinArgs)
 async def pin(server: ChatServer, a: args.MemoryPinArgs) -> CommandResult:
     """Pin or unpin an item."""
-    return result(await ask(server, lambda m: m.pin(a.id, a.pinned)))
+    return await answer(server, lambda m: m.pin(a.id, a.pinned))
 
 
 @command("chatls.memory.sensitive", args.MemorySensitiveArgs)
 async def sensitive(server: ChatServer, a: args.MemorySensitiveArgs) -> CommandResult:
     """Mark an item as sensitive."""
-    return result(await ask(server, lambda m: m.sensitive(a.id, a.sensitive)))
+    return await answer(server, lambda m: m.sensitive(a.id, a.sensitive))
 
 
 @command("chatls.memory.why", args.FactIdArgs)
 async def why(server: ChatServer, a: args.FactIdArgs) -> CommandResult:
     """Where an item came from."""
-    return result(await ask(server, lambda m: m.why(a.id)))
+    return await answer(server, lambda m: m.why(a.id))
 
 
 @command("chatls.memory.timeline", args.TimelineArgs)
 async def timeline(server: ChatServer, a: args.TimelineArgs) -> CommandResult:
     """Episodes in a window of time."""
     as_of = date(a.as_of, "asOf")
-    return result(
-        await ask(
-            server,
-            lambda m: m.timeline(
-                a.query or "",
-                start=a.from_ or "",
-                end=a.to or "",
-                project=a.project or "",
-                limit=a.limit or 30,
-                as_of=as_of,
-            ),
-        )
+    return await answer(
+        server,
+        lambda m: m.timeline(
+            a.query or "",
+            start=a.from_ or "",
+            end=a.to or "",
+            project=a.project or "",
+            limit=a.limit or 30,
+            as_of=as_of,
+        ),
     )
 
 
 @command("chatls.memory.topics", Nothing)
 async def topics(server: ChatServer, _: Nothing) -> CommandResult:
     """Topics, most alive first."""
-    return result(await ask(server, lambda m: m.topics()))
+    return await answer(server, lambda m: m.topics())
 
 
 @command("chatls.memory.projects", Nothing)
 async def projects(server: ChatServer, _: Nothing) -> CommandResult:
     """Projects, most recently active first."""
-    return result(await ask(server, lambda m: m.projects()))
+    return await answer(server, lambda m: m.projects())
 
 
 @command("chatls.memory.stats", Nothing)
 async def stats(server: ChatServer, _: Nothing) -> CommandResult:
     """Sizes and habits."""
-    return result(await ask(server, lambda m: m.stats()))
+    return await answer(server, lambda m: m.stats())
 
 
 @command("chatls.memory.longterm", Nothing)
 async def longterm(server: ChatServer, _: Nothing) -> CommandResult:
     """Long-term memory as Markdown."""
-    return result(await ask(server, lambda m: m.longterm()))
+    return await answer(server, lambda m: m.longterm())
 
 
 @command("chatls.memory.list", Nothing)
 async def list_files(server: ChatServer, _: Nothing) -> CommandResult:
     """The files of memory."""
-    return result(await ask(server, lambda m: m.list()))
+    return await answer(server, lambda m: m.list())
 
 
 @command("chatls.memory.map", Nothing)
 async def memory_map(server: ChatServer, _: Nothing) -> CommandResult:
     """The memory index."""
-    return result(await ask(server, lambda m: m.map()))
+    return await answer(server, lambda m: m.map())
 
 
 @command("chatls.memory.daily", args.DailyArgs)
 async def daily(server: ChatServer, a: args.DailyArgs) -> CommandResult:
     """The notes of a day."""
-    return result(await ask(server, lambda m: m.daily(a.date or "")))
+    return await answer(server, lambda m: m.daily(a.date or ""))
 
 
 @command("chatls.memory.digests", args.DigestsArgs)
 async def digests(server: ChatServer, a: args.DigestsArgs) -> CommandResult:
     """What was done in past weeks and months."""
-    return result(await ask(server, lambda m: m.digests(a.name or "")))
+    return await answer(server, lambda m: m.digests(a.name or ""))
 
 
 @command("chatls.memory.load", args.MemoryLoadArgs)
@@ -211,13 +224,13 @@ async def load(server: ChatServer, a: args.MemoryLoadArgs) -> CommandResult:
 @command("chatls.memory.neighbors", args.NeighborsArgs)
 async def neighbors(server: ChatServer, a: args.NeighborsArgs) -> CommandResult:
     """What is linked to a subject."""
-    return result(await ask(server, lambda m: m.neighbors(a.query)))
+    return await answer(server, lambda m: m.neighbors(a.query))
 
 
 @command("chatls.memory.graph", args.GraphArgs)
 async def graph(server: ChatServer, a: args.GraphArgs) -> CommandResult:
     """The knowledge graph with a picture."""
-    return result(await ask(server, lambda m: m.graph(a.subject or "")))
+    return await answer(server, lambda m: m.graph(a.subject or ""))
 
 
 @command("chatls.memory.compact", Nothing)
@@ -231,10 +244,10 @@ async def export(server: ChatServer, a: args.OptionalPathArgs) -> CommandResult:
     """Write all memory to a JSONL file."""
     name = f"memory-{datetime.now():%Y%m%d-%H%M%S}.jsonl"
     path = a.path or str(server.home / "exports" / name)
-    return result(await ask(server, lambda m: m.export(Path(path).expanduser())))
+    return await answer(server, lambda m: m.export(Path(path).expanduser()))
 
 
 @command("chatls.memory.import", args.PathArgs)
 async def import_(server: ChatServer, a: args.PathArgs) -> CommandResult:
     """Merge a JSONL file into memory."""
-    return result(await ask(server, lambda m: m.import_(Path(a.path).expanduser())))
+    return await answer(server, lambda m: m.import_(Path(a.path).expanduser()))

@@ -15,7 +15,6 @@ from chatls_core.memory import Memory, Source, TransferError
 from chatls_core.memory.graph import Neighbour
 from tests.core.memory.conftest import EXTRACTED, USER, MakeMemory, SetClock, contents
 
-
 SVG = "{http://www.w3.org/2000/svg}"
 
 
