@@ -11,6 +11,7 @@ from chatls_core.edits.plan import Rung
 from chatls_core.edits.typography import spelled_freely
 
 MAX_OCCURRENCES = 100_000
+_ONE_BREAK = r"(?:\r\n|\r(?!\n)|(?<!\r)\n)"
 
 
 def line_numbers(text: str, starts: Sequence[int]) -> list[int]:
@@ -70,7 +71,7 @@ def typographic_spans(text: str, old: str) -> list[tuple[int, int]]:
 
     As a pattern, since translating a huge text takes seconds.
     """
-    pattern = re.compile(spelled_freely(to_lf(old)).replace("\n", r"(?:\r\n|\r|\n)"))
+    pattern = re.compile(spelled_freely(to_lf(old)).replace("\n", _ONE_BREAK))
     spans: list[tuple[int, int]] = []
     match = pattern.search(text)
     while match and len(spans) < MAX_OCCURRENCES:

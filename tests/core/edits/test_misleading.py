@@ -301,3 +301,11 @@ def test_a_line_number_and_a_heading_that_name_different_places_decide_nothing()
     assert after("udiff", text, edit(99, "g")) == text.replace("g():\n    go", "g():\n    stop")
     assert after("udiff", text, edit(5, "gone")) == text.replace("g():\n    go", "g():\n    stop")
     assert "at lines 2, 5, 8" in refusal("udiff", text, edit(8, "g"), EditErrorKind.AMBIGUOUS)
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
+def test_an_empty_line_too_many_among_typographic_characters_is_no_half_of_a_line_ending(newline: str) -> None:
+    text = "caf\u00e9\na\nb\nc\n".replace("\n", newline)
+    assert after("str_replace", text, replace("a\n\nb\n", "a\nB\n")) == text.replace("b", "B")
+    curly = "it\u2019s\na\n".replace("\n", newline)
+    assert after("str_replace", curly, replace("it's\na", "its\na")) == curly.replace("\u2019", "")
