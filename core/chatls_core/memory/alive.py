@@ -11,6 +11,7 @@ from datetime import datetime
 from functools import cached_property
 from itertools import compress
 from operator import attrgetter
+from types import MappingProxyType
 
 from chatls_core.memory import scoring
 from chatls_core.memory.records import Details, Fact
@@ -53,7 +54,7 @@ class Alive:
     def counts(self) -> Mapping[str, int]:
         """How many facts each category has, most first."""
         found = Counter(map(attrgetter("category"), self.listed))
-        return dict(sorted(found.items(), key=lambda c: (-c[1], c[0])))
+        return MappingProxyType(dict(sorted(found.items(), key=lambda c: (-c[1], c[0]))))
 
 
 class _Ranking:

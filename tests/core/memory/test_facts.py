@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
 import pytest
@@ -208,6 +210,32 @@ def test_facts_are_paged_pinned_first(memory: Memory) -> None:
     assert page.facts[0].id == ids[2]
     rest = memory.facts(limit=2, offset=2)
     assert {f.id for f in page.facts} | {f.id for f in rest.facts} == set(ids)
+
+
+def test_what_is_handed_out_cannot_change_what_is_known_and_readers_meet_no_half_state(memory: Memory) -> None:
+    """spec/memory.md §18.1 row 38: ChatCLI hands out its own maps."""
+    memory.profile({"editor": "vim", "goals": "learn Elixir"}, source=USER)
+    written = threading.Event()
+
+    def read() -> None:
+        while not written.is_set():
+            memory.recall("which room seats how many?")
+            for view in (memory.stats(), memory.profile(), memory.facts(), memory.topics()):
+                assert view.markdown
+            memory.index_digest()
+
+    with ThreadPoolExecutor(3) as pool:
+        readers = [pool.submit(read) for _ in range(3)]
+        for number in range(30):
+            memory.remember(f"Room {chr(97 + number % 26) * 3} seats {number} people", source=USER)
+            memory.profile({f"key{number}": "value"}, source=USER)
+        written.set()
+        for reader in readers:
+            reader.result()
+    for mapping in (memory.stats().facts, memory.snapshot().alive.counts):
+        with pytest.raises(TypeError):
+            mapping["gotcha"] = 99  # type: ignore[index]  # what a careless caller would do
+    assert "gotcha" not in memory.stats().facts
 
 
 def test_a_fact_that_was_used_rises(memory: Memory, clock: SetClock) -> None:
