@@ -127,6 +127,20 @@ async def test_what_cannot_be_opened_is_not_taken_for_forgotten(tmp_path: Path) 
             assert "⚠ memory_index.json is encrypted with another key" in shown, command
 
 
+async def test_brackets_that_name_no_category_are_words(editor: LspClient) -> None:
+    for typed, category, content in (
+        ("/remember [WIP] branches are squashed", "general", "[WIP] branches are squashed"),
+        ("/memory remember [GOTCHA] Port 9001 is taken", "gotcha", "Port 9001 is taken"),
+    ):
+        assert (await editor.request("chatls/chat", {"text": typed}))["text"] == f"Remembered [{category}]: {content}"
+
+
+@pytest.mark.parametrize("typed", ["/memory neighbors", "/memory import", "/memory undo", "/memory forget", "/forget"])
+async def test_a_subcommand_without_its_words_says_what_it_needs(editor: LspClient, typed: str) -> None:
+    with pytest.raises(ResponseError, match=r": (?:name|give) "):
+        await editor.request("chatls/chat", {"text": typed})
+
+
 async def test_an_unknown_id_and_an_unreadable_import_are_told_in_a_sentence(editor: LspClient, tmp_path: Path) -> None:
     with pytest.raises(ResponseError, match="Nothing is remembered under the id 0f0f"):
         await editor.command("chatls.memory.pin", {"id": "0f0f"})

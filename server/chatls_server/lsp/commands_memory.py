@@ -105,6 +105,8 @@ async def forget(server: ChatServer, a: args.ForgetArgs) -> CommandResult:
 @command("chatls.memory.undo", args.UndoTokenArgs)
 async def undo(server: ChatServer, a: args.UndoTokenArgs) -> CommandResult:
     """Take back what returned the token."""
+    if not a.undo_token.strip():
+        raise RpcError(INVALID_PARAMS, "undoToken: give the token that was shown with what is to be undone")
     return await answer(server, lambda m: m.undo(a.undo_token))
 
 
@@ -224,6 +226,8 @@ async def load(server: ChatServer, a: args.MemoryLoadArgs) -> CommandResult:
 @command("chatls.memory.neighbors", args.NeighborsArgs)
 async def neighbors(server: ChatServer, a: args.NeighborsArgs) -> CommandResult:
     """What is linked to a subject."""
+    if not a.query.strip():
+        raise RpcError(INVALID_PARAMS, "query: name a subject, such as a project, a topic or a fact's words")
     return await answer(server, lambda m: m.neighbors(a.query))
 
 
@@ -250,4 +254,6 @@ async def export(server: ChatServer, a: args.OptionalPathArgs) -> CommandResult:
 @command("chatls.memory.import", args.PathArgs)
 async def import_(server: ChatServer, a: args.PathArgs) -> CommandResult:
     """Merge a JSONL file into memory."""
+    if not a.path.strip():
+        raise RpcError(INVALID_PARAMS, "path: name the file to import")
     return await answer(server, lambda m: m.import_(Path(a.path).expanduser()))

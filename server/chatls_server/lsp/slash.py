@@ -48,7 +48,7 @@ COMMANDS: Mapping[str, SlashCommand] = {
     "remember": SlashCommand(
         "chatls.memory.remember",
         "keep a fact: /remember we deploy on Fridays",
-        lambda rest, _: slash_memory.remember_arguments(rest),
+        lambda rest, _: slash_memory.named("content")(rest),
     ),
     "recall": SlashCommand("chatls.memory.recall", "what is known about something", lambda rest, _: {"query": rest}),
     "forget": SlashCommand("chatls.memory.forget", "forget what contains a text", lambda rest, _: {"match": rest}),

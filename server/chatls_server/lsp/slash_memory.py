@@ -9,14 +9,6 @@ from typing import Any
 Arguments = Mapping[str, Any]
 Call = tuple[str, Arguments]
 
-_CATEGORY = re.compile(r"\[(\w+)\]\s*(.*)", re.S)
-
-
-def remember_arguments(rest: str) -> Arguments:
-    """``[category] text``, or the text alone."""
-    tagged = _CATEGORY.fullmatch(rest)
-    return {"category": tagged.group(1), "content": tagged.group(2)} if tagged else {"content": rest}
-
 
 def profile_arguments(rest: str) -> Arguments:
     """``set key=value`` or ``set key: value``; the word ``set`` may be left out. Anything else shows the profile."""
@@ -32,7 +24,8 @@ def _optional(name: str) -> Callable[[str], Arguments]:
     return lambda rest: {name: rest} if rest else {}
 
 
-def _named(name: str) -> Callable[[str], Arguments]:
+def named(name: str) -> Callable[[str], Arguments]:
+    """All the words behind a command as one argument."""
     return lambda rest: {name: rest}
 
 
@@ -41,15 +34,15 @@ def _none(_: str) -> Arguments:
 
 
 _SUBCOMMANDS: Mapping[str, tuple[str, Callable[[str], Arguments]]] = {
-    "load": ("load", _named("date")),
+    "load": ("load", named("date")),
     "longterm": ("longterm", _none),
     "long-term": ("longterm", _none),
     "lt": ("longterm", _none),
     "list": ("list", _none),
     "profile": ("profile", profile_arguments),
-    "remember": ("remember", remember_arguments),
-    "forget": ("forget", _named("match")),
-    "undo": ("undo", _named("undoToken")),
+    "remember": ("remember", named("content")),
+    "forget": ("forget", named("match")),
+    "undo": ("undo", named("undoToken")),
     "facts": ("facts", _optional("category")),
     "topics": ("topics", _none),
     "projects": ("projects", _none),
@@ -58,10 +51,10 @@ _SUBCOMMANDS: Mapping[str, tuple[str, Callable[[str], Arguments]]] = {
     "digests": ("digests", _optional("name")),
     "compact": ("compact", _none),
     "export": ("export", _optional("path")),
-    "import": ("import", _named("path")),
-    "recall": ("recall", _named("query")),
+    "import": ("import", named("path")),
+    "recall": ("recall", named("query")),
     "map": ("map", _none),
-    "neighbors": ("neighbors", _named("query")),
+    "neighbors": ("neighbors", named("query")),
     "pending": ("pending", _none),
 }
 """Subcommand → command (after ``chatls.memory.``) and how its arguments are made of the words behind it."""
