@@ -75,7 +75,8 @@ class FileIndex:
         self._found: dict[tuple[tuple[str, ...], Rung], list[Match]] = {}
         self._hopeless: dict[tuple[str, ...], bool] = {}
         huge = len(lines) > _HUGE_LINES or sum(map(len, lines.contents)) > _HUGE_CHARS
-        self._text = "\n".join(lines.contents) if huge and not whole else None
+        # Each line stands between two line breaks.
+        self._text = "\n".join(("", *lines.contents, "")) if huge and not whole else None
         self._parts: dict[tuple[str, ...], _Part | None] = {}
 
     def _folded(self, rung: Rung) -> _Folded:
@@ -163,14 +164,12 @@ class FileIndex:
     def _exact(self, text: str, wanted: str, size: int) -> list[Match]:
         found: list[Match] = []
         number = counted = 0
-        at = text.find(wanted)
+        at = text.find(f"\n{wanted}\n")
         while at >= 0 and len(found) <= MAX_PLACES:
-            stop = at + len(wanted)
-            if (not at or text[at - 1] == "\n") and (stop == len(text) or text[stop] == "\n"):
-                number += text.count("\n", counted, at)
-                counted = at
-                found.append(Match(number, number + size, Rung.EXACT, IDENTITY, range(number, number + size)))
-            at = text.find(wanted, at + 1)
+            number += text.count("\n", counted, at)
+            counted = at
+            found.append(Match(number, number + size, Rung.EXACT, IDENTITY, range(number, number + size)))
+            at = text.find(f"\n{wanted}\n", at + 1)
         return found
 
     def _part(self, text: str, block: tuple[str, ...]) -> _Part | None:

@@ -27,8 +27,9 @@ _MAX_BLANKS = 10_000
 
 
 def lines_that_matter(text: str, block: Sequence[str]) -> list[int] | None:
-    """The lines of ``text`` (LF only) around which ``block`` may stand at any rung, 0-based and ascending.
+    """The lines around which ``block`` may stand at any rung, 0-based and ascending.
 
+    ``text`` is the file with a ``\\n`` before each line and one behind the last.
     ``None`` where that cannot be told at little cost. A quarter of the block's lines may be mistyped, so one line more
     than that is looked up: one of them must be there.
     """
@@ -76,9 +77,8 @@ def _hits(text: str, candidates: Iterator[re.Match[str]], folded: str) -> list[i
             return None
         if candidate.start() < done:
             continue
-        start = text.rfind("\n", 0, candidate.start()) + 1
+        start = text.rfind("\n", 0, candidate.start())
         done = text.find("\n", candidate.start())
-        done = len(text) if done < 0 else done
         if done - start <= len(folded) + _MAX_BLANKS and fold_line(text[start:done]) == folded:
             number += text.count("\n", counted, start)
             counted = start
