@@ -127,8 +127,11 @@ def timeline(
     chosen = inside
     if tokenizer.topic_words(rest):
         index = PassageIndex(
-            Passage(e.id, " ".join((e.summary, e.outcome, e.project.replace("/", " "), *e.refs)), e.date)
-            for e in inside
+            (
+                Passage(e.id, " ".join((e.summary, e.outcome, e.project.replace("/", " "), *e.refs)), e.date)
+                for e in inside
+            ),
+            standalone=True,
         )
         hits = {h.id for h in index.search(rest, max(limit, 1) * 2, now=moment)}
         chosen = [e for e in inside if e.id in hits]

@@ -67,7 +67,7 @@ class Retriever:
         """Bring the index up to date; unchanged items are not read again."""
         from chatls_core.text.ranking import PassageIndex
 
-        index = self._index or PassageIndex()
+        index = self._index or PassageIndex(standalone=True)
         if self._at is now:
             return index
         self._index = index
@@ -91,9 +91,9 @@ class Retriever:
         after = {fact.id: fact for fact in listed[start:new_end]}
         for gone in before.keys() - after.keys():
             index.remove(f"fact:{gone}")
-        for key in sorted(after):  # by id: what was learned in a row must not look like talk to the ranker
-            if key not in before or before[key].content != after[key].content:
-                index.add(passage(f"fact:{key}", after[key], now))
+        for key, fact in after.items():
+            if key not in before or before[key].content != fact.content:
+                index.add(passage(f"fact:{key}", fact, now))
         self._facts = listed
 
     def read_ahead(self, now: Snapshot) -> None:

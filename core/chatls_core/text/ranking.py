@@ -35,9 +35,14 @@ class PassageIndex:
     Safe to use from several threads.
     """
 
-    def __init__(self, passages: Iterable[Passage] = (), *, embed: Embed | None = None) -> None:
-        """``embed`` is optional; where given, its ranking is fused with the words', the less the more they say."""
+    def __init__(
+        self, passages: Iterable[Passage] = (), *, embed: Embed | None = None, standalone: bool = False
+    ) -> None:
+        """``standalone`` passages are no talk, however much neighbours share: each is scored by itself.
+
+        ``embed`` is optional; where given, its ranking is fused with the words', the less the more they say."""
         self._lock = threading.RLock()
+        self._standalone = standalone
         self._table = Table()
         self._corpus: scoring.Corpus | None = None
         self._vectors = vectors.VectorStore(embed) if embed else None
@@ -108,7 +113,7 @@ class PassageIndex:
         shape = conversation.shape(
             table.labels,
             len(table),
-            count,
+            len(table) if self._standalone else count,
             postings.average_length,
             lambda: conversation.takes_turns(table.label_numbers()[live], group),
             lambda: conversation.cohesion(postings, live, group),

@@ -227,3 +227,14 @@ def test_another_servers_fact_is_recalled_at_once(memory: Memory, make: MakeMemo
     assert memory.auto_recall("what is my dog called?").text == ""
     make().remember("User has a dog named Rex", source=Source("user"))
     assert "Rex" in memory.auto_recall("what is my dog called?").text
+
+
+def test_facts_of_one_form_learned_one_after_another_are_no_talk(memory: Memory) -> None:
+    for team in range(20):
+        for what in ("queue", "database", "cache"):
+            memory.remember(f"The {what} of team {team} runs on host {what[0]}{team}.example", source=USER)
+            memory.auto_recall("which host?")
+    for team in range(20):
+        for what in ("queue", "database", "cache"):
+            found = memory.recall(f"where does the {what} of team {team} run?")
+            assert found.items[0].text == f"The {what} of team {team} runs on host {what[0]}{team}.example"
