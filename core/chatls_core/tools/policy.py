@@ -12,13 +12,14 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from chatls_core.store import JsonStore
 from chatls_core.tools.read_only import only_reads
+from chatls_core.tools.secret_files import is_dotenv
 from chatls_core.tools.shell_words import SHELLS, Command, UnreadableCommandError, commands
 
 log = logging.getLogger(__name__)
@@ -26,6 +27,9 @@ log = logging.getLogger(__name__)
 Action = Literal["allow", "ask", "deny"]
 _STRICTNESS: Mapping[Action, int] = {"allow": 0, "ask": 1, "deny": 2}
 FILE_NAME = "coder_policy.json"
+_SHOWING = frozenset({"read_file", "search", "outline"})
+"""Tools whose results hold the text of the file they are asked about."""
+
 MAX_PATTERN = 500
 
 CHATCLI_NAMES: Mapping[str, tuple[str, ...]] = {
@@ -112,7 +116,6 @@ class Policy:
 
     def __init__(self, home: Path, roots: Sequence[Path], trusted: bool) -> None:
         self._store = JsonStore(home / FILE_NAME, TypeAdapter(PolicyFile), empty=PolicyFile, merge=_union)
-        self._home = Path(os.path.realpath(home))
         self._roots = tuple(roots)
         self._trusted = trusted
 
@@ -143,6 +146,10 @@ class Policy:
         rule = self._rule([f"{tool} {subject}"], rules)
         if also and self._rule([f"{name} {subject}" for name in also], rules) == "deny":
             rule = "deny"
+        if rule is None and tool in _SHOWING and is_dotenv(PurePath(subject)):
+            return Verdict(
+                "ask", "it may hold keys, and what is read goes to the model", f"{tool} {subject}"[:MAX_PATTERN]
+            )
         default: Action = "ask" if asks and not read_only else "allow"
         return Verdict(rule or default, always=f"{tool} {subject}"[:MAX_PATTERN] if asks else "")
 
@@ -154,7 +161,7 @@ class Policy:
             return False
         folder = self._roots[0] if self._roots else None
         for command in found:
-            if not only_reads(command, self._roots, folder, self._home):
+            if not only_reads(command, self._roots, folder):
                 return False
             if command.words[:1] == ("cd",):
                 folder = self._entered(folder, command)
@@ -202,9 +209,7 @@ class Policy:
             return Verdict("ask", danger)
         if rule is not None:
             return Verdict(rule)
-        return (
-            Verdict("allow") if only_reads(command, self._roots, folder, self._home) else Verdict("ask", default=True)
-        )
+        return Verdict("allow") if only_reads(command, self._roots, folder) else Verdict("ask", default=True)
 
     def _all_rules(self) -> list[PolicyRule]:
         rules = self.rules()

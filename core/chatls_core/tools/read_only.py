@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from chatls_core.tools.secret_files import may_hold_secrets
+from chatls_core.tools.secret_files import is_dotenv, may_hold_secrets
 from chatls_core.tools.shell_words import Command
 
 _PROGRAMS = frozenset([
@@ -34,9 +34,9 @@ _SEARCHERS = frozenset(["grep", "egrep", "fgrep", "rg", "diff"])
 """Programs that show what stands in the files of a folder."""
 
 
-def only_reads(command: Command, roots: Sequence[Path], folder: Path | None, data_home: Path) -> bool:
+def only_reads(command: Command, roots: Sequence[Path], folder: Path | None) -> bool:
     """Whether a command of a line, run in ``folder`` (``None``: nobody knows where), can only show what stands inside
-    ``roots`` and is no secret; ``data_home`` is our own folder. Symlinks are resolved, so this reads the disk."""
+    ``roots`` and is no secret. Symlinks are resolved, so this reads the disk."""
     if folder is None or command.dynamic or command.writes or command.wrappers or not command.words:
         return False
     name, *rest = command.words
@@ -46,7 +46,7 @@ def only_reads(command: Command, roots: Sequence[Path], folder: Path | None, dat
     user_home = Path(os.path.realpath(os.path.expanduser("~")))  # noqa: PTH111 - never raises, unlike Path.home
 
     def is_secret(path: Path) -> bool:
-        return may_hold_secrets(path, user_home) or path == data_home / ".env"
+        return may_hold_secrets(path, user_home) or is_dotenv(path)
 
     if not all(_inside(word, roots, folder, is_secret) for word in (*rest, *command.reads)):
         return False

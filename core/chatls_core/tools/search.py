@@ -20,6 +20,7 @@ from chatls_core.text import cut
 from chatls_core.tools.base import Tool, ToolArguments, ToolContext, ToolError, ToolOutcome
 from chatls_core.tools.files import split_lines
 from chatls_core.tools.paths import display, path_filter, path_of, walk
+from chatls_core.tools.secret_files import is_dotenv
 
 MAX_MATCHES = 200
 MAX_LINE = 300
@@ -75,12 +76,18 @@ class Search(Tool[SearchArguments]):
             on_disk = await asyncio.to_thread(lambda: list(self._walk(target, matcher, buffers)))
         matches = found + [m for m in on_disk if m.path not in buffers and _readable(m.path, context)]
         matches.sort(key=lambda m: (m.path.as_posix(), m.line))
+        held = sorted({display(m.path, context) for m in matches if is_dotenv(m.path) and m.path != target})
+        note = f"[{', '.join(held)} also match; they may hold keys, so read_file asks the user first]" if held else ""
+        matches = [m for m in matches if not is_dotenv(m.path) or m.path == target]
         if not matches:
-            return ToolOutcome(f"0 matches for {arguments.query!r} in {arguments.path}.", "0 matches")
+            none = f"0 matches for {arguments.query!r} in {arguments.path}."
+            return ToolOutcome(f"{none}\n{note}".rstrip(), "0 matches")
         shown = matches[:MAX_MATCHES]
         lines = [f"{display(m.path, context)}:{m.line}: {cut.by_chars(m.text.strip(), MAX_LINE)}" for m in shown]
         if len(matches) > MAX_MATCHES:
             lines.append(f"[more than {MAX_MATCHES} matches; narrow the query, path or glob]")
+        if note:
+            lines.append(note)
         places = tuple(
             Location(m.path.as_uri(), Range(Position(m.line - 1, 0), Position(m.line - 1, 0))) for m in shown[:20]
         )

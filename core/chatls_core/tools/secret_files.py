@@ -1,8 +1,11 @@
-"""Which files may hold secrets: no model reads them, and no command shows them unasked (spec/agent.md §5.5)."""
+"""Which files may hold secrets: no model reads them, and no command shows them unasked (spec/agent.md §5.5).
+
+A project's ``.env`` is between the two: a model may need it, but its keys go to a vendor only when the user says so.
+"""
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path, PurePath
 
 _SYSTEM_FILES = frozenset({"/etc/shadow", "/etc/gshadow", "/etc/master.passwd", "/etc/shadow-", "/etc/gshadow-"})
 _HOME_FOLDERS = (".ssh", ".gnupg", ".aws", ".gcloud", ".azure", ".config/gcloud")
@@ -17,6 +20,14 @@ _HOME_FILES = (
 )
 _KUBECONFIG = ".kube/config"
 _KEY_SUFFIXES = frozenset({".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".p8", ".der"})
+
+_NO_KEYS = frozenset({"example", "sample", "template", "dist", "defaults", "schema"})
+
+
+def is_dotenv(path: Path | PurePath) -> bool:
+    """Whether a file is a ``.env`` of real values, as ``.env.local`` is and ``.env.example`` is not."""
+    name = path.name.lower()
+    return name == ".env" or (name.startswith(".env.") and name.rpartition(".")[2] not in _NO_KEYS)
 
 
 def may_hold_secrets(path: Path, user_home: Path, *, allow_kubeconfig: bool = False) -> bool:

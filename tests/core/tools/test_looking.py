@@ -98,6 +98,18 @@ async def test_links_out_of_the_workspace_are_not_followed(tmp_path: Path, searc
     assert "0 matches" in await use(searcher, FakeHost(root), query="needle")
 
 
+async def test_a_search_of_a_folder_shows_no_keys(tmp_path: Path, searcher: Search) -> None:
+    (tmp_path / ".env").write_text("API_KEY=topsecret\n")
+    (tmp_path / ".env.example").write_text("API_KEY=\n")
+    host = FakeHost(tmp_path)
+    host.type(".env.local", "API_KEY=unsaved\n")
+    text = await use(searcher, host, query="api_key")
+    assert "topsecret" not in text and "unsaved" not in text
+    assert ".env.example:1" in text
+    assert ".env, .env.local" in text and "read_file" in text
+    assert "topsecret" in await use(searcher, host, query="api_key", path=".env")
+
+
 async def test_finding_and_listing(tmp_path: Path) -> None:
     for name in ("src/app.py", "src/lib/util.py", "node_modules/x/index.js", "README.md"):
         path = tmp_path / name

@@ -152,6 +152,24 @@ def test_where_the_home_folder_is_open_its_secrets_are_shown_to_nobody_unasked(
     assert action(policy, "cat notes.txt && ls && cd src && grep -rn x .") == "allow"
 
 
+@pytest.mark.parametrize("name", [".env", ".env.local", "app/.env.production", ".ENV"])
+def test_keys_of_a_project_are_shown_only_when_the_user_says_so(policy: Policy, name: str) -> None:
+    for tool in ("read_file", "search", "outline"):
+        verdict = policy.judge(tool, name, read_only=True, asks=False)
+        assert verdict.action == "ask" and "keys" in verdict.why
+    for line in (f"cat {name}", f"grep KEY {name}", f"nl < {name}"):
+        assert action(policy, line) == "ask"
+    verdict = policy.judge("read_file", name, read_only=True, asks=False)
+    policy.set_rule(verdict.always, "allow")
+    assert policy.judge("read_file", name, read_only=True, asks=False).action == "allow"
+
+
+@pytest.mark.parametrize("name", [".env.example", ".env.sample", "env.py", "src/.environment"])
+def test_files_that_only_look_like_it_are_read_unasked(policy: Policy, name: str) -> None:
+    assert policy.judge("read_file", name, read_only=True, asks=False).action == "allow"
+    assert action(policy, f"cat {name}") == "allow"
+
+
 def test_a_denied_program_is_denied_by_whatever_path_or_options_it_is_called(policy: Policy) -> None:
     policy.set_rule("run_command curl", "deny")
     policy.set_rule("run_command git push", "deny")
