@@ -213,6 +213,11 @@ class Prompt(Section):
         "Let the model search attached contexts; off: they stand in the prompt whole.",
         env=["CHATCLI_CHAT_KNOWLEDGE"],
     )
+    context_passages: bool = setting(
+        True,
+        "Send passages of attached contexts that are not whole in the prompt along with questions they answer.",
+        env=["CHATCLI_ATTACH_AUTO_RAG"],
+    )
     archive: bool = setting(
         True,
         "Compact long conversations, with all that is cut kept in an archive the model can read; off: nothing is cut.",

@@ -18,6 +18,7 @@ from chatls_core.contexts.model import Context, ContextError, ContextFile
 from chatls_core.contexts.reading import segments, shown_paths
 from chatls_core.store import IndexFile
 from chatls_core.text import cut, stored
+from chatls_core.text.hits import Hit
 from chatls_core.text.stored import StoredPassage
 
 logger = logging.getLogger(__name__)
@@ -41,13 +42,13 @@ _SCHEMA = (
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A passage: its context's name, its file as shown, its first line (from 1) and text."""
+    """A passage: its context's name, its file as shown, its first line (from 1) and text; how well it answers."""
 
     context: str
     source: str
     line: int
     text: str
-    score: float
+    hit: Hit
 
 
 class ContextSearch:
@@ -57,17 +58,20 @@ class ContextSearch:
         """``path`` is the index's file; ``None`` keeps it in memory."""
         self._file = IndexFile(path, _SCHEMA, _VERSION)
 
-    def search(self, contexts: Sequence[Context], query: str, limit: int = 8) -> tuple[Found, ...]:
-        """The passages of ``contexts`` as they are now that answer ``query`` best, best first.
+    def search(
+        self, contexts: Sequence[Context], query: str, limit: int = 8, ignored: Collection[str] = ()
+    ) -> tuple[Found, ...]:
+        """The passages of ``contexts`` as they are now that answer ``query`` best, best first. ``ignored`` are folded
+        words of it that are no topic.
 
         Raises :class:`ContextError` when the index cannot be used at all.
         """
         try:
-            return self._search(contexts, query, limit)
+            return self._search(contexts, query, limit, ignored)
         except sqlite3.Error as error:
             logger.warning("The index of contexts failed (%s); it is asked again", error)
         try:
-            return self._search(contexts, query, limit)
+            return self._search(contexts, query, limit, ignored)
         except sqlite3.Error as error:
             raise ContextError(f"The index of contexts cannot be used ({error}); read with get instead.") from error
 
@@ -87,7 +91,9 @@ class ContextSearch:
         """Let go of the file."""
         self._file.close()
 
-    def _search(self, contexts: Sequence[Context], query: str, limit: int) -> tuple[Found, ...]:
+    def _search(
+        self, contexts: Sequence[Context], query: str, limit: int, ignored: Collection[str]
+    ) -> tuple[Found, ...]:
         for context in contexts:
             self._follow(context)
         names = {context.id: context.name for context in contexts}
@@ -95,7 +101,7 @@ class ContextSearch:
         with self._file.reading() as db:
             rows = db.execute(f"SELECT row, context, source FROM file WHERE context IN ({marks})", [*names])
             files: dict[int, tuple[str, str]] = {row: (names[context], source) for row, context, source in rows}
-            found = stored.search(db, query, documents=files.keys())[:limit]
+            found = stored.search(db, query, documents=files.keys(), ignored=ignored)[:limit]
         return tuple(_found(*files[f.document], f) for f in found)
 
     def _follow(self, context: Context) -> None:
@@ -177,4 +183,4 @@ def _passages(source: str, content: str) -> list[StoredPassage]:
 
 def _found(context: str, source: str, found: stored.Found) -> Found:
     passage = found.passage
-    return Found(context, source, int(passage.key.partition(":")[0]), passage.text.partition("\n")[2], found.hit.score)
+    return Found(context, source, int(passage.key.partition(":")[0]), passage.text.partition("\n")[2], found.hit)

@@ -10,21 +10,7 @@ from itertools import pairwise
 from chatls_core.memory.wordlists import word_set
 from chatls_core.text import tokenizer
 from chatls_core.text.ranking import STRONG_TELLING, Hit, strong_match
-
-_GENERIC = word_set(
-    """
-    run running test code file function class method list text use using user add fix bug error issue make write create
-    change update rename explain show find help work live go need want build line name number data value type start
-    stop new project app check look see read get set put call open close move remove delete return print implement
-    refactor improve review question answer thing way example please sure problem branch commit git script page button
-    column row user users script repo repository pull push merge file folder module package variable
-    rodar teste codigo arquivo funcao classe metodo lista texto usar usuario adicionar corrigir erro fazer escrever
-    criar mudar explicar mostrar achar ajudar trabalhar viver morar precisar querer nome numero dado valor tipo
-    novo projeto ler abrir fechar mover remover melhorar revisar pergunta resposta coisa exemplo favor problema gerar
-    traduzir instalar executar refatorar desfazer resumir pagina botao coluna linha modulo pacote variavel usuarios
-    """
-)
-"""Words of nearly every request to a coding assistant: alone they match anything."""
+from chatls_core.text.stopwords import REQUESTS
 
 _SAME_SHARE = 0.5
 """Of the words of a statement, to be the one that another makes about another thing."""
@@ -139,4 +125,4 @@ def _read(text: str) -> tuple[tokenizer.Language, frozenset[str], tuple[str, ...
 
 @cache
 def _generic(language: tokenizer.Language) -> frozenset[str]:
-    return frozenset(tokenizer.stem(w, language) for w in _GENERIC)
+    return frozenset(tokenizer.stem(w, language) for w in REQUESTS)

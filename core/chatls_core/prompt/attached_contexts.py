@@ -20,6 +20,9 @@ STATE_KEY = "contexts"
 KNOWLEDGE_KEY = "knowledge_offered"
 """In ``Conversation.state``: whether the ``knowledge`` tool is there, so that contexts may fold."""
 
+FOLDED_KEY = "folded"
+"""In ``Conversation.state``: names of the contexts, and sections of skills, that stand shorter than they would."""
+
 REBUILD_KEY = "rebuild"
 """In ``Conversation.state``: the user changed what stands in the system text; the next turn builds it afresh."""
 

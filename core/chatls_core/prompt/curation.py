@@ -10,6 +10,7 @@ from chatls_core.contexts import Context, ContextError, ContextStore
 from chatls_core.llm.model import Model
 from chatls_core.mcp import McpServers, NamedTool
 from chatls_core.prompt.attached_contexts import (
+    FOLDED_KEY,
     KNOWLEDGE_KEY,
     RenderedContext,
     attachments,
@@ -97,6 +98,21 @@ class Curation:
         folded = {a.name.lower() for a in attachments(conversation) if a.fold}
         budget = self.prefix_budget(conversation, model) - other_chars
         return rendered(self.attached(conversation), budget, calls=calls, folded=folded)
+
+    def not_whole(self, conversation: Conversation, *, small: bool) -> tuple[Context, ...]:
+        """The attached contexts of which files may be missing in the system text; with ``small`` none stands there.
+        Reads the disk."""
+        folded = conversation.state.get(FOLDED_KEY)
+        short = {str(name) for name in folded} if isinstance(folded, list) else set()
+        found = []
+        for attachment in attachments(conversation):
+            try:
+                context = self.contexts.get(attachment.name)
+            except ContextError:
+                continue  # deleted: the next rebuild detaches it
+            if small or context.mode != "full" or context.name in short:
+                found.append(context)
+        return tuple(found)
 
     def whole_chars(self, conversation: Conversation) -> int:
         """Characters of the attached contexts as their modes show them."""

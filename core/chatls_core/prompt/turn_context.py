@@ -19,6 +19,7 @@ from chatls_core.sessions.conversation import Conversation
 
 if TYPE_CHECKING:
     from chatls_core.memory.views import AutoRecall
+    from chatls_core.prompt.context_passages import Passage
 
 HEADER = "[TURN CONTEXT]"
 STABLE_KEY = "stable_items"
@@ -115,6 +116,13 @@ class TurnContext:
             self.facts += [ContextItem(item.id, item.text) for item in found.items]
             for item in found.items:
                 self.conversation.carried[f"fact:{item.id}"] = "1"
+
+    def passages(self, found: Iterable[Passage], *, calls: bool) -> None:
+        """Passages of attached contexts; with ``calls`` each names the call that reads on."""
+        for passage in found:
+            self.blocks.append(passage.block(calls))
+            title = f"{passage.context}: {passage.title}"
+            self.files.append(ContextItem(f"context:{title}", title, passage.path.as_uri()))
 
     def external(self, text: str) -> None:
         """What an external memory service said; the same answer is not sent twice."""

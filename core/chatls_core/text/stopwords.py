@@ -53,6 +53,29 @@ WEAK = _words(
 )
 """Words that frame a question rather than name its topic; they count for less than the others."""
 
+REQUESTS = _words(
+    """
+    run running test code file function class method list text use using user add fix bug error issue make write create
+    change update rename explain show find help work live go need want build line name number data value type start
+    stop new project app check look see read get set put call open close move remove delete return print implement
+    refactor improve review question answer thing way example please sure problem branch commit git script page button
+    column row user users script repo repository pull push merge file folder module package variable
+    rodar teste codigo arquivo funcao classe metodo lista texto usar usuario adicionar corrigir erro fazer escrever
+    criar mudar explicar mostrar achar ajudar trabalhar viver morar precisar querer nome numero dado valor tipo
+    novo projeto ler abrir fechar mover remover melhorar revisar pergunta resposta coisa exemplo favor problema gerar
+    traduzir instalar executar refatorar desfazer resumir pagina botao coluna linha modulo pacote variavel usuarios
+    """
+)
+"""Words of nearly every request to a coding assistant: alone they match anything."""
+
+ASKING = _words(
+    """
+    what which who whose where when how why is are do does did can should
+    quem qual quais onde quando como quanto quantos quanta quantas que
+    """
+)
+"""First words of a question that is written without its mark."""
+
 EVIDENCE_ENGLISH = _words(
     """
     the and is are was were of to in that it this with for you have has had not but what which when where who

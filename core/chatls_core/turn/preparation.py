@@ -13,8 +13,9 @@ from chatls_core.host import Host
 from chatls_core.instructions import InstructionChanges
 from chatls_core.llm.model import Model
 from chatls_core.prompt import personas
-from chatls_core.prompt.attached_contexts import KNOWLEDGE_KEY, REBUILD_KEY
+from chatls_core.prompt.attached_contexts import FOLDED_KEY, KNOWLEDGE_KEY, REBUILD_KEY
 from chatls_core.prompt.attachments import MAX_TOTAL_CHARS, Attached, attach, label
+from chatls_core.prompt.context_passages import Passage
 from chatls_core.prompt.hints import NO_HINT, Hint, first
 from chatls_core.prompt.mcp_catalogue import MCP_PULL_KEY, freeze, is_current, offered
 from chatls_core.prompt.mcp_catalogue import catalogue as mcp_catalogue
@@ -46,6 +47,7 @@ from chatls_core.tools.paths import path_of
 from chatls_core.turn.exchange import ChatRequest
 from chatls_core.turn.insertions import inserted
 from chatls_core.turn.live import LiveSession
+from chatls_core.turn.passages import riding_passages
 from chatls_core.turn.services import Services
 
 log = logging.getLogger(__name__)
@@ -177,7 +179,7 @@ class Preparation:
         taken += sum(len(s.text) for s in standing)
         contexts = services.curation.rendered(self._conversation, model, taken)
         sections += [context.section for context in contexts]
-        self._conversation.state["folded"] = [*folded, *(context.name for context in contexts if context.folded)]
+        self._conversation.state[FOLDED_KEY] = [*folded, *(context.name for context in contexts if context.folded)]
         sections += [*standing, *others, instructions]
         freeze_stable(self._conversation, items)
         kept = [s for s in sections if s is not None and s.text.strip()]
@@ -273,24 +275,43 @@ class Preparation:
             self._emit(Notice("warning", problem))
         if self._small:
             context.blocks = [b[: MAX_TOTAL_CHARS // 40] for b in (*attached.blocks, *outputs)]
-            return context.text()
+            context.files += attached.items
+            self._tell_passages(context, await self._passages())
+            return self._told(context)
         roots = tuple(self._host.roots)
         active = label(self._host, self._request.active_uri) if self._request.active_uri else ""
         context.surroundings(self._now, roots, active)
         if self._memory_on():
             await self._services.meaning.prepare(self._question())
         asked = self._external() if self._memory_on() else _nothing()
-        _, external = await asyncio.gather(asyncio.to_thread(self._gather, context, roots, attached), asked)
+        gathered = asyncio.to_thread(self._gather, context, roots, attached)
+        _, external, found = await asyncio.gather(gathered, asked, self._passages())
+        self._tell_passages(context, found)
         context.external(external)
         context.blocks += outputs
-        for problem in self._problems:
-            self._emit(Notice("warning", problem))
         # A change that was announced when it happened is not announced twice.
         for notice in context.notices if self._unannounced else ():
             self._emit(Notice("info", notice))
+        return self._told(context)
+
+    def _told(self, context: TurnContext) -> str:
+        """The text of a context, after the user was told what rode along and what could not."""
+        for problem in self._problems:
+            self._emit(Notice("warning", problem))
         if summary := context.summary():
             self._emit(summary)
         return context.text()
+
+    async def _passages(self) -> tuple[Passage, ...]:
+        found, problem = await riding_passages(
+            self._services, self._conversation, self._request, self._question(), small=self._small
+        )
+        self._problems += [problem] if problem else []
+        return found
+
+    def _tell_passages(self, context: TurnContext, found: Sequence[Passage]) -> None:
+        calls = self._ways.knowledge and self._conversation.state.get(KNOWLEDGE_KEY, True) is True
+        context.passages(found, calls=calls)
 
     async def _external(self) -> str:
         """What an external memory service knows; a fault of ours there must not cost the answer."""

@@ -11,7 +11,7 @@ from chatls_core.contexts import Context
 from chatls_core.contexts.model import WARN_ATTACHED_TOKENS, WARN_BYTES, WARN_FILES, WARN_TOKENS
 from chatls_core.llm.messages import Message, ModelRequest, TextPart
 from chatls_core.llm.model import Model
-from chatls_core.prompt.attached_contexts import attachments, prefix_budget
+from chatls_core.prompt.attached_contexts import FOLDED_KEY, attachments, prefix_budget
 from chatls_core.prompt.cache_record import cache_record
 from chatls_core.prompt.cache_standing import CacheStanding, cache_standing
 from chatls_core.prompt.compaction_trim import count_recoverable
@@ -190,7 +190,7 @@ async def standing(services: Services, conversation: Conversation, model: Model)
     read, prompt = sum(row.cache_read_tokens for row in rows), sum(row.prompt_tokens for row in rows)
     mode = conversation.system_key.partition(":")[0]
     share = next((value for name, value in SHARES.items() if name == mode), SHARES["chat"])
-    folded = conversation.state.get("folded")
+    folded = conversation.state.get(FOLDED_KEY)
     return Standing(
         provider=model.provider,
         model=model.model,

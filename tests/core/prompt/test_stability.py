@@ -10,11 +10,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from chatls_core.config import load
-from chatls_core.prompt.attached_contexts import attach, detach
+from chatls_core.prompt.attached_contexts import attach, attachments, detach
 from chatls_core.prompt.compaction import CompactionError
 from chatls_core.turn.agent import Agent
 from chatls_core.turn.exchange import ChatRequest
@@ -23,9 +23,13 @@ from tests.fakes.host import FakeHost
 from tests.fakes.model_server import ModelServer, Reply
 
 STEP = st.sampled_from(
-    ["ask", "ask", "edit skill", "edit rule", "edit agents", "attach", "fold", "detach", "compact", "restart", "pause"]
+    [
+        *("ask", "ask", "edit skill", "edit rule", "edit agents", "attach", "fold", "detach", "compact", "restart"),
+        *("pause", "attach manual", "attach smart", "detach manual", "update manual", "ask manual", "ask manual"),
+    ]
 )
-REBUILDS = {"attach", "fold", "detach", "compact", "pause"}
+REBUILDS = {"attach", "fold", "detach", "compact", "pause", "attach manual", "attach smart", "detach manual"}
+MANUALS = ("manual", "smart")
 
 
 def markers(value: Any) -> int:
@@ -65,20 +69,45 @@ async def run(steps: list[str]) -> None:
                 agent.set_workspace((root,), True)
                 return agent
 
+            manual = home / "manual.md"
+
+            def write_manual(number: int) -> None:
+                lines = [f"Crane {n} of the harbour lifts {n + number} tons.\n" for n in range(40)]
+                manual.write_text("".join(lines) + "colours of the sea\n" * 100)
+
+            def asked_of(body: dict[str, Any]) -> str:
+                return "".join(b.get("text", "") for b in body["messages"][-1]["content"])
+
             def write(number: int) -> None:
                 skill.write_text(f"---\nname: deploy\ntriggers: question\n---\nbody {number} " + "x" * 3000)
 
             write(0)
             agent = make()
             agent.services.curation.contexts.create("docs", [skill])
+            write_manual(0)
+            for name, mode in zip(MANUALS, ("knowledge", "smart"), strict=True):
+                agent.services.curation.contexts.create(name, [manual], mode=mode)
             rebuilt, previous = True, None
+            manual_number = 0
             for number, step in enumerate([*steps, "ask"]):
                 live = await agent.session("s")
-                if step == "ask":
+                if step.startswith("ask"):
                     models.script(Reply(text=f"answer {number}"))
-                    turn = await agent.submit(ChatRequest(f"question {number}", "s", active_uri=host.uri("a.py")), host)
+                    text = (
+                        f"question {number}"
+                        if step == "ask"
+                        else f"How many tons does crane 7 of the harbour lift? {number}"
+                    )
+                    turn = await agent.submit(ChatRequest(text, "s", active_uri=host.uri("a.py")), host)
                     await turn.outcome
                     body = next(r.json for r in reversed(models.requests) if r.json.get("tools"))
+                    there = any(a.name in MANUALS for a in attachments(live.conversation))
+                    if step == "ask":
+                        assert "From the attached context" not in asked_of(body)
+                    elif there:
+                        # Sent now, or still in the history from before.
+                        answer = f"Crane 7 of the harbour lifts {7 + manual_number} tons."
+                        assert json.dumps(body).count(answer) == 1
                     assert markers(body) <= 4
                     assert markers(body["messages"][-1]["content"][-1]) == 1
                     if previous is not None and not rebuilt:
@@ -97,6 +126,16 @@ async def run(steps: list[str]) -> None:
                     attach(live.conversation, "docs")
                 elif step == "fold":
                     attach(live.conversation, "docs", fold=True)
+                elif step in ("attach manual", "attach smart"):
+                    attach(live.conversation, step.removeprefix("attach "))
+                elif step == "detach manual":
+                    for name in MANUALS:
+                        detach(live.conversation, name)
+                elif step == "update manual":
+                    write_manual(number)
+                    manual_number = number
+                    for name in MANUALS:
+                        agent.services.curation.contexts.update(name)
                 elif step == "pause":
                     pauses += 1
                 elif step == "detach":
@@ -116,5 +155,7 @@ async def run(steps: list[str]) -> None:
 
 @settings(max_examples=6, deadline=None)
 @given(st.lists(STEP, min_size=3, max_size=9))
+@example(["attach manual", "ask manual", "ask", "ask manual", "update manual", "ask manual", "restart", "ask manual"])
+@example(["attach smart", "attach manual", "ask manual", "ask", "ask", "ask", "compact", "ask manual", "ask manual"])
 def test_only_a_natural_rebuild_moves_what_was_sent(steps: list[str]) -> None:
     asyncio.run(run(steps))
