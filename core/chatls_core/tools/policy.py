@@ -8,7 +8,6 @@ as ours by :data:`CHATCLI_NAMES`. A project's file counts only in a trusted work
 from __future__ import annotations
 
 import logging
-import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
