@@ -204,6 +204,9 @@ class _EditRun:
     def _success(self, final: Sequence[WantedFile]) -> str:
         lines = []
         for w in final:
+            if w.new_uri and w.base == w.after:
+                lines.append(f"Moved {self._name(w.uri)} to {self._name(w.new_uri)}.")
+                continue
             verb = "Deleted" if w.after is None else "Created" if w.base is None else "Edited"
             hunks = review_hunks(w.base, w.after)
             added = sum(h.new_text.count("\n") for h in hunks)

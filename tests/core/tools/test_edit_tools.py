@@ -101,7 +101,7 @@ async def test_moving_and_deleting(tmp_path: Path) -> None:
     with pytest.raises(ToolError, match="exists already"):
         await use(MoveFile(), host, path="a.txt", new_path="b.txt")
     told = await use(MoveFile(), host, path="a.txt", new_path="c.txt")
-    assert told == "Edited a.txt (+0 −0, moved to c.txt)."  # the names the model uses, not addresses
+    assert told == "Moved a.txt to c.txt."  # the names the model uses, not addresses
     assert host.buffers == {host.uri("c.txt"): "one\n"}
     await use(DeleteFile(), host, path="b.txt")
     assert not (tmp_path / "b.txt").exists()
