@@ -23,6 +23,9 @@ KNOWLEDGE_KEY = "knowledge_offered"
 FOLDED_KEY = "folded"
 """In ``Conversation.state``: names of the contexts, and sections of skills, that stand shorter than they would."""
 
+PARTIAL_KEY = "partial_contexts"
+"""In ``Conversation.state``: names of the contexts of which files may be missing in the system text."""
+
 REBUILD_KEY = "rebuild"
 """In ``Conversation.state``: the user changed what stands in the system text; the next turn builds it afresh."""
 
@@ -34,11 +37,12 @@ PREFIX_RESERVE_CHARS = 6_000
 @dataclass(frozen=True, slots=True)
 class RenderedContext:
     """A context as it stands in the prompt; ``folded``: shorter than its mode shows it, as it would not fit or the user
-    wants it so."""
+    wants it so; ``partial``: not all of its files stand there."""
 
     name: str
     section: Section
     folded: bool = False
+    partial: bool = False
 
 
 def attachments(conversation: Conversation) -> tuple[Attachment, ...]:
@@ -102,6 +106,7 @@ def rendered(
             c.name,
             Section(f"context {c.name}", forms[i][chosen[i]], recovery=recovery_call(c.name) if calls else ""),
             chosen[i] > 0,
+            c.mode != "full" or chosen[i] > 0,
         )
         for i, c in enumerate(contexts)
     )

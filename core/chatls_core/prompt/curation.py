@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from chatls_core.contexts import Context, ContextError, ContextStore
 from chatls_core.llm.model import Model
 from chatls_core.mcp import McpServers, NamedTool
 from chatls_core.prompt.attached_contexts import (
-    FOLDED_KEY,
     KNOWLEDGE_KEY,
     RenderedContext,
     attachments,
@@ -99,19 +98,14 @@ class Curation:
         budget = self.prefix_budget(conversation, model) - other_chars
         return rendered(self.attached(conversation), budget, calls=calls, folded=folded)
 
-    def not_whole(self, conversation: Conversation, *, small: bool) -> tuple[Context, ...]:
-        """The attached contexts of which files may be missing in the system text; with ``small`` none stands there.
-        Reads the disk."""
-        folded = conversation.state.get(FOLDED_KEY)
-        short = {str(name) for name in folded} if isinstance(folded, list) else set()
+    def contexts_of(self, names: Iterable[str]) -> tuple[Context, ...]:
+        """The contexts called so, as they were last gathered; deleted ones are left out. Reads the disk."""
         found = []
-        for attachment in attachments(conversation):
+        for name in names:
             try:
-                context = self.contexts.get(attachment.name)
+                found.append(self.contexts.get(name))
             except ContextError:
-                continue  # deleted: the next rebuild detaches it
-            if small or context.mode != "full" or context.name in short:
-                found.append(context)
+                continue  # the next rebuild detaches it
         return tuple(found)
 
     def whole_chars(self, conversation: Conversation) -> int:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
 
 from chatls_core.contexts import ContextError
 from chatls_core.llm.messages import Message
-from chatls_core.prompt.attached_contexts import attachments
+from chatls_core.prompt.attached_contexts import PARTIAL_KEY, attachments
 from chatls_core.prompt.context_passages import Passage, passages, texts
 from chatls_core.prompt.window import START_KEY
 from chatls_core.sessions.conversation import Conversation
@@ -27,14 +26,18 @@ async def riding_passages(
 ) -> tuple[tuple[Passage, ...], str]:
     """What attached contexts say to the question beyond what the model sees already, and why that is nothing where it
     could not be asked (a sentence for the user). ``small``: of no context anything stands in the system text."""
-    if not (services.settings.prompt.context_passages and attachments(conversation)):
+    names = _partial(conversation, small=small) if services.settings.prompt.context_passages else ()
+    if not names:
         return (), ""
     start = conversation.state.get(START_KEY)
     messages: tuple[Message, ...] = tuple(conversation.messages[start if isinstance(start, int) else 0 :])
     system = conversation.system
 
     def search() -> tuple[Passage, ...]:
-        return _found(services, conversation, request, question, texts(system, messages), small=small)
+        contexts = services.curation.contexts_of(names)
+        index = services.curation.contexts.searching
+        riding = {path for m in request.mentions if m.range is None and (path := path_of(m.uri)) is not None}
+        return passages(index, contexts, question, texts(system, messages), small=small, without=riding)
 
     searching = asyncio.create_task(asyncio.to_thread(search))
     try:
@@ -49,21 +52,14 @@ async def riding_passages(
         return (), f"Attached contexts could not be searched ({type(error).__name__}); the log has the details."
 
 
-def _found(
-    services: Services,
-    conversation: Conversation,
-    request: ChatRequest,
-    question: str,
-    seen: Sequence[str],
-    *,
-    small: bool,
-) -> tuple[Passage, ...]:
-    curation = services.curation
-    contexts = curation.not_whole(conversation, small=small)
-    if not contexts:
-        return ()
-    riding = {path for m in request.mentions if m.range is None and (path := path_of(m.uri)) is not None}
-    return passages(curation.contexts.searching, contexts, question, seen, small=small, without=riding)
+def _partial(conversation: Conversation, *, small: bool) -> tuple[str, ...]:
+    """Names of the attached contexts of which files may be missing in the system text."""
+    attached = tuple(attachment.name for attachment in attachments(conversation))
+    known = conversation.state.get(PARTIAL_KEY)
+    if small or not isinstance(known, list):
+        return attached
+    partial = {str(name).lower() for name in known}
+    return tuple(name for name in attached if name.lower() in partial)
 
 
 def _log_failure(searching: asyncio.Task[tuple[Passage, ...]]) -> None:

@@ -13,7 +13,7 @@ from chatls_core.host import Host
 from chatls_core.instructions import InstructionChanges
 from chatls_core.llm.model import Model
 from chatls_core.prompt import personas
-from chatls_core.prompt.attached_contexts import FOLDED_KEY, KNOWLEDGE_KEY, REBUILD_KEY
+from chatls_core.prompt.attached_contexts import FOLDED_KEY, KNOWLEDGE_KEY, PARTIAL_KEY, REBUILD_KEY
 from chatls_core.prompt.attachments import MAX_TOTAL_CHARS, Attached, attach, label
 from chatls_core.prompt.context_passages import Passage
 from chatls_core.prompt.hints import NO_HINT, Hint, first
@@ -180,6 +180,7 @@ class Preparation:
         contexts = services.curation.rendered(self._conversation, model, taken)
         sections += [context.section for context in contexts]
         self._conversation.state[FOLDED_KEY] = [*folded, *(context.name for context in contexts if context.folded)]
+        self._conversation.state[PARTIAL_KEY] = [context.name for context in contexts if context.partial]
         sections += [*standing, *others, instructions]
         freeze_stable(self._conversation, items)
         kept = [s for s in sections if s is not None and s.text.strip()]

@@ -139,6 +139,13 @@ async def test_what_the_model_was_told_or_has_read_is_not_sent_again(desk: Desk,
     assert "attached context" not in told(desk), "nor after a restart"
 
 
+async def test_a_context_is_found_by_its_name_in_any_case(desk: Desk, docs: Path) -> None:
+    desk.agent.services.curation.contexts.create("docs", [docs], mode="knowledge")
+    attach((await desk.agent.session("s")).conversation, "DOCS")
+    await desk.ask(QUESTION)
+    assert RETRY.strip() in told(desk)
+
+
 async def test_a_changed_file_is_sent_anew(desk: Desk, docs: Path) -> None:
     await attached(desk, docs)
     await desk.ask("When do deploys of the warehouse go out?")
