@@ -31,15 +31,17 @@ class Wanted:
     terms: tuple[tuple[str, float], ...]
 
 
-def resolve(word: TopicWord, vocabulary: Vocabulary, *, translated: bool, labels: bool) -> Wanted:
-    """Look a topic word up; ``translated`` also by the other language's stem, ``labels`` also in a ``Name:``."""
+def resolve(word: TopicWord, vocabulary: Vocabulary, *, translated: bool, translations: bool, labels: bool) -> Wanted:
+    """Look a topic word up; ``translated`` also by the other language's stem, ``translations`` by the words there that
+    mean the same, ``labels`` also in a ``Name:``."""
     terms = {word.term: 1.0}
     if translated and word.translated:
         terms[word.translated] = 1.0
     if labels:
         terms[LABEL + word.folded] = 1.0
     for variant in word.variants:
-        terms.setdefault(variant.term, variant.weight)
+        if translations or not variant.translation:
+            terms.setdefault(variant.term, variant.weight)
     for term in _derived(word.term, vocabulary):
         terms.setdefault(term, _DERIVED)
     held = {term: worth for term, worth in terms.items() if vocabulary.frequency(term)}

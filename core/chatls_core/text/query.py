@@ -30,10 +30,14 @@ _HOW_MANY = re.compile(r"\bhow\s+(?:many|much|old|often|long)\b|\bquant[oa]s?\b"
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """Another term that may stand for a topic word, worth ``weight`` (0 to 1) of it."""
+    """Another term that may stand for a topic word, worth ``weight`` (0 to 1) of it.
+
+    A ``translation`` counts only where passages are in the other language: stems of two languages may look alike.
+    """
 
     term: str
     weight: float
+    translation: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +56,10 @@ class TopicWord:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked, and in which language."""
+    """What is asked, and in which language; ``sure`` where its words show it, else English is assumed."""
 
     language: Language
+    sure: bool
     topic: tuple[TopicWord, ...]
     first_person: bool
     second_person: bool
@@ -67,14 +72,29 @@ def _related(language: Language) -> Mapping[str, Mapping[str, float]]:
     """The thesaurus by stems: words of either language lead to the stems of their relatives."""
     related: dict[str, dict[str, float]] = {}
     for word, others in thesaurus.related_words().items():
-        targets = related.setdefault(tokenizer.stem(word, language), {})
+        asked = tokenizer.stem(word, language)
+        if asked != word and word in thesaurus.portuguese_words() and language == "en":
+            continue  # "caro", stemmed as English, is "car"
+        targets = related.setdefault(asked, {})
         for other, weight in others.items():
-            languages: tuple[Language, ...] = ("en", "pt") if weight >= thesaurus.TRANSLATION else ("en",)
-            for stem in {tokenizer.stem(other, each) for each in languages}:
+            for stem in _stems(other, weight):
                 # "comida" is stemmed to "com", which is every other Portuguese sentence.
                 if not tokenizer.is_stop_word(stem):
                     targets[stem] = max(targets.get(stem, 0.0), weight)
     return related
+
+
+def _stems(word: str, weight: float) -> set[str]:
+    """The stems under which a relative may stand in a passage.
+
+    A translation also stands in passages taken for the other language, unless that one's rules make another word of
+    it: "caro", stemmed as English, is "car".
+    """
+    if weight < thesaurus.TRANSLATION:
+        return {tokenizer.stem(word, "en")}
+    own, other = ("pt", "en") if word in thesaurus.portuguese_words() else ("en", "pt")
+    kept = {word} if tokenizer.stem(word, other) == word else set()
+    return {tokenizer.stem(word, own), *kept}
 
 
 def read(text: str, *, verbatim: bool = False) -> Question:
@@ -98,6 +118,7 @@ def read(text: str, *, verbatim: bool = False) -> Question:
         topic[term] = TopicWord(word.folded, term, weight, variants, other if other != term else "")
     return Question(
         language,
+        detected is not None,
         tuple(topic.values()),
         bool(_FIRST_PERSON.search(text)),
         bool(_SECOND_PERSON.search(text)),
@@ -114,4 +135,4 @@ def _variants(
     # "likely" is stemmed to "like" and means something else.
     adverb = folded.endswith("ly") and folded not in thesaurus.related_words()
     for stem, weight in () if adverb else _related(language).get(term, {}).items():
-        yield Variant(stem, weight)
+        yield Variant(stem, weight, translation=weight == thesaurus.TRANSLATION)

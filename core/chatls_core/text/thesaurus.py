@@ -618,6 +618,149 @@ vender sell
 comecou started
 comecar start
 terminou finished
+cafe coffee
+cha tea
+agua water
+leite milk
+pao bread
+carne meat
+peixe fish
+almoco lunch
+jantar dinner
+cozinha kitchen
+receita recipe
+alergia allergy
+alergico allergic
+remedio medicine
+peso weight
+altura height
+proprietario owner
+chefe boss
+gerente manager
+engenheiro engineer
+desenvolvedor developer
+professor teacher
+aluno student
+salario salary
+orcamento budget
+contrato contract
+preco price
+barato cheap
+aluguel rent
+rua street
+estrada road
+bairro neighborhood
+vizinho neighbor neighbour
+quarto bedroom
+banheiro bathroom
+jardim garden
+cadeira chair
+mesa desk
+arvore tree
+flor flower
+passaro bird
+cavalo horse
+crianca child
+bebe baby
+casado married
+solteiro single
+casamento wedding marriage
+gravida pregnant
+apelido nickname
+sobrenome surname
+aviao plane
+voo flight
+aeroporto airport
+passagem ticket
+passaporte passport
+trem train
+onibus bus
+bicicleta bike bicycle
+praia beach
+montanha mountain
+clima weather
+chuva rain
+verao summer
+inverno winter
+outono autumn
+primavera spring
+feriado holiday
+manha morning
+noite night
+semana week
+mes month
+ano year
+dia day
+hora hour
+minuto minute
+azul blue
+vermelho red
+verde green
+preto black
+branco white
+amarelo yellow
+roxo purple
+laranja orange
+cinza gray grey
+grande large big
+pequeno small
+velho old
+lento slow
+futebol soccer football
+natacao swimming
+corrida running
+academia gym
+violao guitar
+pintura painting
+festa party
+passatempo hobby
+esporte sport
+foto photo
+pergunta question
+resposta answer response
+ideia idea
+solucao solution
+problema problem
+curso course
+universidade university
+lei law
+coluna column
+linha line
+janela window
+teclado keyboard
+impressora printer
+copia copy backup
+acesso access
+assinatura subscription
+recurso feature resource
+funcionalidade feature
+lancamento release
+compilacao build
+homologacao staging
+pacote package
+licenca license
+repositorio repository
+mesclagem merge
+pedido request order
+tentativa retry attempt
+limite limit
+tamanho size
+comprimento length
+largura width
+numero number
+vetor array vector
+laco loop
+calendario calendar
+registro log record
+erro bug
+defeito bug
+cobertura coverage
+entrega delivery
+armazenamento storage
+nuvem cloud
+navegador browser
+roteador router
+lingua language tongue
 """
 
 
@@ -655,6 +798,12 @@ def related_words() -> Mapping[str, Mapping[str, float]]:
             relate(portuguese, word, TRANSLATION)
             relate(word, portuguese, TRANSLATION)
     return related
+
+
+@cache
+def portuguese_words() -> frozenset[str]:
+    """The folded Portuguese words that have a translation here."""
+    return frozenset(portuguese for portuguese, *_ in _rows(_PAIRS))
 
 
 INFLECTION = 1.0

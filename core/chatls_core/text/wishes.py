@@ -60,7 +60,9 @@ def wish(
         asked = sorted(names & _SECOND_PERSON_LABELS) or asked
     translated = portuguese < vocabulary.live if question.language == "pt" else portuguese > 0
     words = [
-        expansion.resolve(w, vocabulary, translated=translated, labels=not names)
+        expansion.resolve(
+            w, vocabulary, translated=translated, translations=translated or not question.sure, labels=not names
+        )
         for w in topic
         if w.folded not in names
     ]

@@ -431,3 +431,33 @@ def test_a_long_question_can_be_met_by_a_few_telling_words() -> None:
     assert hit.coverage < 0.5
     assert strong_match(hit)
     assert not any(map(strong_match, others))
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("what does my boss like to drink?", "pt_cha"),
+        ("when is the flight to Porto?", "pt_voo"),
+        ("quanto custa o aluguel do apartamento?", "en_rent"),
+        ("qual é a cor favorita da minha filha?", "en_color"),
+        ("who is my neighbour?", "pt_vizinho"),
+    ],
+)
+def test_what_was_said_in_one_language_is_found_in_the_other(question: str, first: str) -> None:
+    memory = PassageIndex(
+        [
+            Passage("pt_cha", "O chefe do usuário gosta de chá preto"),
+            Passage("pt_voo", "O voo para o Porto sai às 7 da manhã"),
+            Passage("pt_vizinho", "O vizinho dele se chama Rui"),
+            Passage("en_rent", "The rent of the apartment is 900 euros"),
+            Passage("en_color", "Her daughter's favorite color is green"),
+            Passage("en_car", "The car is a red Fiat"),
+            Passage("en_chef", "A chef taught him to cook risotto"),
+        ]
+    )
+    assert ids(memory.search(question, 1)) == [first]
+
+
+def test_in_a_memory_of_one_language_no_translation_is_looked_for() -> None:
+    memory = PassageIndex([Passage("film", "They were filming a commercial"), Passage("red", "The red bike is stolen")])
+    assert memory.search("which network does the movie use?", 3) == []  # "rede" and "filme" have these stems
