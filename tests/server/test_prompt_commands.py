@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.fakes.model_server import ModelServer, Reply
+from tests.fakes.model_server import Call, ModelServer, Reply
 from tests.server.test_main_job import client
 
 
@@ -217,6 +217,27 @@ async def test_a_templates_commands_run_by_the_same_rules_as_the_models(
         assert "Output of `cat notes.txt`" in context and "hello" in context
         assert "`touch again`, which did not run to its end: The user did not allow it." in context
         assert "Sum up:\n! cat notes.txt" in models.requests[-1].last_user_text
+
+
+async def test_a_template_that_names_its_tools_is_held_to_them_without_asking(
+    tmp_path: Path, workspace: Path, models: ModelServer
+) -> None:
+    template = workspace / ".claude" / "commands" / "look.md"
+    template.parent.mkdir(parents=True)
+    template.write_text("---\nmode: coder\nallowed-tools: Read, Bash(git status:*)\n---\nLook at $1.\n")
+    asked: list[str] = []
+
+    def decide(params: dict[str, Any]) -> dict[str, str]:
+        asked.append(params["preview"])
+        return {"optionId": "allow"}
+
+    models.script(Reply(tool_calls=(Call("run_command", {"command": "touch x"}),)), Reply(text="done"))
+    async with client(tmp_path, workspace, models) as editor:
+        editor.handlers["chatls/approve"] = decide
+        await editor.request("chatls/chat", {"text": "/look notes"})
+        told = str(models.requests[-1].json["messages"][-1])
+        assert "/look allows these tools only" in told and "run_command (git status:*)" in told
+        assert asked == [] and not (workspace / "x").exists()
 
 
 async def test_a_workspace_that_is_not_trusted_runs_no_command_of_a_template(

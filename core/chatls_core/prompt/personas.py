@@ -16,6 +16,7 @@ from chatls_core.prompt.hints import NO_HINT, Hint, effort_named, first, hint_of
 from chatls_core.prompt.parsed_files import ParsedFiles
 from chatls_core.prompt.skills import head_and_body, words_of
 from chatls_core.prompt.system import Section
+from chatls_core.prompt.tool_names import ALWAYS, ours
 from chatls_core.sessions.conversation import Conversation
 
 FOLDERS = (".chatcli/agents", ".agent/agents", ".agents/agents", ".claude/agents")
@@ -28,23 +29,6 @@ FROZEN_KEY = "persona_frozen"
 """In ``Conversation.state``: what of them holds until the next natural rebuild."""
 
 MAX_PERSONAS = 200
-
-TOOLS: dict[str, tuple[str, ...]] = {
-    "read": ("read_file", "list_dir", "outline", "diagnostics", "git_status", "git_diff", "git_log"),
-    "grep": ("search",),
-    "glob": ("find_files", "list_dir"),
-    "bash": ("run_command",),
-    "write": ("write_file", "move_file", "delete_file"),
-    "edit": ("edit_file",),
-    "session": ("session",),
-    "memory": ("memory", "graph_view"),
-    "knowledge": ("knowledge",),
-    "agent": (),
-}
-"""The names personas use for tools, and ours; any other word is the name of a tool itself."""
-
-ALWAYS = frozenset({"ask_user", "update_plan", "context_pull", "recall_archive", "knowledge", "memory"})
-"""Tools a persona cannot take away: they bring back what was left out of the prompt, or talk to the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +198,7 @@ def allows(conversation: Conversation) -> frozenset[str] | None:
     if not rows or any(not isinstance(row.get("tools"), list) for row in rows):
         return None
     words = [str(word).strip() for row in rows if isinstance(tools := row.get("tools"), list) for word in tools]
-    names = {name for word in words for name in TOOLS.get(word.lower(), (word,))}
+    names = {name for word in words for name in ours(word)}
     return frozenset(names) | ALWAYS
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from chatls_core.prompt.allowed_tools import allowed_words
 from chatls_core.prompt.hints import NO_HINT, Hint, hint_of
 from chatls_core.prompt.parsed_files import ParsedFiles
 
@@ -44,6 +45,8 @@ class Skill:
     """Whether the user may write ``/name``."""
     in_workspace: bool = True
     hint: Hint = NO_HINT
+    allowed_tools: tuple[str, ...] | None = None
+    """Where the user calls it, the tools the model may use in that turn (``None``: all)."""
 
 
 class Skills:
@@ -147,6 +150,7 @@ def parse(text: str, path: Path, *, in_workspace: bool = True, scan: bool = True
         invocable=_true(head.get("user-invocable"), True),
         in_workspace=in_workspace,
         hint=hint_of(head),
+        allowed_tools=allowed_words(head.get("allowed-tools")),
     )
 
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from chatls_core.prompt.allowed_tools import allowed_words
 from chatls_core.prompt.hints import NO_HINT, Hint, hint_of
 from chatls_core.prompt.parsed_files import MAX_FILE_BYTES, within
 from chatls_core.prompt.skills import head_and_body, words_of
@@ -53,7 +54,8 @@ class Expanded:
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """One template; ``mode`` is empty where it leaves that to the user, ``hint`` is who should answer."""
+    """One template; ``mode`` is empty where it leaves that to the user, ``hint`` is who should answer,
+    ``allowed_tools`` what the model may use in its turn (``None``: all)."""
 
     name: str
     description: str
@@ -61,6 +63,7 @@ class Template:
     argument_hint: str = ""
     mode: str = ""
     hint: Hint = NO_HINT
+    allowed_tools: tuple[str, ...] | None = None
 
 
 def templates(roots: Sequence[Path], home: Path, user: Path | None = None) -> tuple[Template, ...]:
@@ -144,6 +147,7 @@ def _read(name: str, path: Path) -> Template:
         body = prompt
     else:
         head, body = head_and_body(text)
+    head = {str(key).lower(): value for key, value in head.items()}
     mode = str(head.get("mode") or head.get("agent") or "").strip().lower()
     return Template(
         name=name,
@@ -151,7 +155,8 @@ def _read(name: str, path: Path) -> Template:
         body=body,
         argument_hint=" ".join(words_of(head.get("argument-hint"))),
         mode=mode if mode in ("chat", "agent", "coder") else "",
-        hint=hint_of({str(key).lower(): value for key, value in head.items()}),
+        hint=hint_of(head),
+        allowed_tools=allowed_words(head.get("allowed-tools")),
     )
 
 

@@ -12,6 +12,7 @@ from chatls_core.config import Settings
 from chatls_core.events import ToolEnd, ToolStart
 from chatls_core.host import Host, Location
 from chatls_core.llm.messages import ToolCallPart, ToolResultPart
+from chatls_core.prompt.allowed_tools import AllowedTools
 from chatls_core.prompt.compaction_archive import Archive
 from chatls_core.prompt.compaction_tool import NAME as RECALL
 from chatls_core.text import cut
@@ -45,6 +46,7 @@ class CallRunner:
         archive: Archive,
         failures: Failures,
         planning: Planning,
+        allowed: AllowedTools | None = None,
     ) -> None:
         self._settings = settings
         self._policy = policy
@@ -55,6 +57,7 @@ class CallRunner:
         self._archive = archive if RECALL in tools.names() else None
         self._failures = failures
         self._planning = planning
+        self._allowed = allowed
         self._results: dict[int, ToolResultPart] = {}
         self._limit = asyncio.Semaphore(MAX_PARALLEL)
 
@@ -115,6 +118,11 @@ class CallRunner:
         except ToolError as error:
             await self._refuse(number, call, str(error))
             return
+        if self._allowed is not None:
+            why = self._allowed.refusal(tool.name, tool.other_names, tool.subject(arguments), self._host.roots)
+            if why:
+                await self._refuse(number, call, why)
+                return
         await self._planning.begin(call.id, tool, arguments)
         self._turn.emit(
             ToolStart(

@@ -8,6 +8,7 @@ from typing import Literal
 from chatls_core.events import StopReason
 from chatls_core.llm.events import Usage
 from chatls_core.llm.messages import ImagePart
+from chatls_core.prompt.allowed_tools import AllowedTools
 from chatls_core.prompt.attachments import Mention
 from chatls_core.prompt.hints import Effort
 from chatls_core.tools.base import EditRecord, Mode
@@ -18,7 +19,8 @@ class ChatRequest:
     """One request of the user. ``active_uri`` is the document in front of them; ``mentions`` holds the selection too.
 
     ``model`` is a model name, or ``provider/model``; empty keeps the session's. ``commands`` are command lines whose
-    output the template behind the text asks for, ``effort`` is how hard it has the model think.
+    output the template behind the text asks for, ``effort`` is how hard it has the model think,
+    ``allowed`` the tools it names, where it does.
     """
 
     text: str
@@ -31,6 +33,7 @@ class ChatRequest:
     steer: bool = False
     commands: tuple[str, ...] = ()
     effort: Effort = ""
+    allowed: AllowedTools | None = None
 
 
 @dataclass(frozen=True, slots=True)

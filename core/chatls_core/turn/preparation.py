@@ -13,6 +13,7 @@ from chatls_core.host import Host
 from chatls_core.instructions import InstructionChanges
 from chatls_core.llm.model import Model
 from chatls_core.prompt import personas
+from chatls_core.prompt.allowed_tools import AllowedTools
 from chatls_core.prompt.attached_contexts import FOLDED_KEY, KNOWLEDGE_KEY, PARTIAL_KEY, REBUILD_KEY
 from chatls_core.prompt.attachments import MAX_TOTAL_CHARS, Attached, attach, label
 from chatls_core.prompt.context_passages import Passage
@@ -26,6 +27,7 @@ from chatls_core.prompt.skills_matching import (
     ToldSkill,
     called,
     catalogue,
+    command_word,
     fold_pinned,
     matching,
     pinned,
@@ -77,6 +79,8 @@ class Preparation:
     ) -> None:
         self.hint = NO_HINT
         """Who should answer and how hard to think; known after :meth:`refresh`."""
+        self.allowed: AllowedTools | None = request.allowed
+        """The tools the called skill or template names; known after :meth:`refresh`."""
         self._turn_id = turn_id
         self._services = services
         self._session = session
@@ -124,6 +128,7 @@ class Preparation:
     def _refresh(self) -> InstructionChanges:
         self._services.sessions.refresh(self._conversation)
         self.hint = self._hint()
+        self.allowed = self._request.allowed or self._allowed_by_skill()
         try:
             self._services.mcp.look()
         except Exception:
@@ -138,6 +143,13 @@ class Preparation:
         by_name = called(skills, self._request.text)
         hints = [s.hint for s in (by_name, *(s for s in skills if s.name.lower() in standing)) if s is not None]
         return first([*hints, personas.hint(self._conversation)])
+
+    def _allowed_by_skill(self) -> AllowedTools | None:
+        """What the skill the user calls leaves of the tools. This only tightens, so every workspace has a say."""
+        skill = called(self._all_skills(), self._request.text) if self._request.text.startswith("/") else None
+        if skill is None or skill.allowed_tools is None:
+            return None
+        return AllowedTools(f"/{command_word(skill)}", skill.allowed_tools)
 
     async def system(self, model: Model) -> None:
         """Build the system text when a natural rebuild is due; else it stays as it was frozen."""
@@ -290,6 +302,8 @@ class Preparation:
         self._tell_passages(context, found)
         context.external(external)
         context.blocks += outputs
+        if self.allowed is not None and self._request.mode != "chat":
+            context.blocks.append(self.allowed.note)
         # A change that was announced when it happened is not announced twice.
         for notice in context.notices if self._unannounced else ():
             self._emit(Notice("info", notice))

@@ -449,6 +449,7 @@ class TurnRun:
             services.curation.archive,
             self._failures,
             self._planning,
+            self._prepare.allowed,
         )
         try:
             await runner.run(calls)

@@ -11,8 +11,8 @@ from chatls_core.events import Ended, payload, usage_payload
 from chatls_core.host import HostError, Range
 from chatls_core.llm.events import Usage
 from chatls_core.llm.messages import ImagePart
+from chatls_core.prompt.allowed_tools import AllowedTools
 from chatls_core.prompt.attachments import Mention
-from chatls_core.prompt.hints import Effort
 from chatls_core.prompt.skills_templates import NOT_RUN, expand, templates
 from chatls_core.turn.exchange import ChatRequest, ChatResult, QueueFullError, TurnFailedError
 from chatls_core.turn.live import Listener, NumberedEvent, Turn
@@ -52,8 +52,8 @@ async def answer(server: ChatServer, params: wire.ChatParams) -> dict[str, Any]:
     if asked is not None:
         params = params.model_copy(update={"text": asked.text, "mode": asked.mode})
     agent = await server.agent()
-    params, commands, effort = await _expanded(server, params, agent.services.home)
-    core = replace(await core_request(server, params), commands=commands, effort=effort)
+    params, asked_for = await _expanded(server, params, agent.services.home)
+    core = replace(await core_request(server, params), **asked_for)
     try:
         turn = await agent.submit(core, server.host)
     except QueueFullError as error:
@@ -96,14 +96,12 @@ async def send(server: ChatServer, args: ChatSendArgs) -> CommandResult:
     return CommandResult(markdown=str(result["text"]), data=result)
 
 
-async def _expanded(
-    server: ChatServer, params: wire.ChatParams, home: Path
-) -> tuple[wire.ChatParams, tuple[str, ...], Effort]:
-    """A text that calls a template becomes the template's text, others stay; and the commands and the effort the
-    template asks for."""
+async def _expanded(server: ChatServer, params: wire.ChatParams, home: Path) -> tuple[wire.ChatParams, dict[str, Any]]:
+    """A text that calls a template becomes the template's text, others stay; and what of the request the template sets:
+    commands, effort, allowed tools."""
     word = slash.called(params.text)
     if word is None:
-        return params, (), ""
+        return params, {}
     found = await asyncio.to_thread(templates, server.roots, home, Path.home())
     for template in found:
         if template.name == word[0]:
@@ -115,9 +113,14 @@ async def _expanded(
                 update["mode"] = template.mode
             if template.hint.model and not params.model:
                 update["model"] = template.hint.model
-            commands = () if params.steer else expanded.commands
-            return params.model_copy(update=update), commands, template.hint.effort
-    return params, (), ""
+            asked_for: dict[str, Any] = {
+                "commands": () if params.steer else expanded.commands,
+                "effort": template.hint.effort,
+            }
+            if template.allowed_tools is not None:
+                asked_for["allowed"] = AllowedTools(f"/{template.name}", template.allowed_tools)
+            return params.model_copy(update=update), asked_for
+    return params, {}
 
 
 async def _run_command(server: ChatServer, params: wire.ChatParams, asked: slash.Slash) -> dict[str, Any]:
