@@ -92,6 +92,13 @@ describe('the Context page', () => {
     expect([...document.querySelectorAll('button')].some((one) => /old “api docs”/.test(one.getAttribute('aria-label') ?? ''))).toBe(false);
   });
 
+  it('says how much of a context rode along with questions', () => {
+    tell({ type: 'state', state: { ...state, attached: [{ name: 'api docs', tokens: 90, toldTokens: 1300 }] } });
+    expect($('main').textContent).toContain('90 tokens; 1,300 in passages sent with questions');
+    tell({ type: 'state', state: { ...state, attached: [{ name: 'api docs', tokens: 90, toldTokens: 0 }] } });
+    expect($('main').textContent).not.toContain('passages');
+  });
+
   it('a redraw leaves the focus where it was', () => {
     button('mode: 400 tokens, 100 % cached').focus();
     tell({ type: 'state', state: { ...state, tokens: 501 } });

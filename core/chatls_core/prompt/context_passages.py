@@ -8,6 +8,8 @@ sent, is not sent again; a text that changed, or that a compaction took away, is
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -44,6 +46,9 @@ _ORDER_TELLING = 1.2
 """… and all words together of what is no question: "write a report" wants none of the reports that are known."""
 _NEAR_BEST = 0.75
 """Share of the best passage's score that another one needs."""
+_BLOCK = re.compile(
+    r"^From the attached context “(?P<name>[^”\n]*)”, [^\n]*\n<data-(?P<mark>\w{8}) .*?^</data-(?P=mark)>", re.M | re.S
+)
 _FRAME = WEAK | NUMBERS
 
 
@@ -125,6 +130,17 @@ def passages(
             room -= passage.end - passage.start
             chosen.append(passage)
     return tuple(_joined(chosen))
+
+
+def told_chars(messages: Iterable[Message]) -> Counter[str]:
+    """Characters of passages in these messages, by the lower-case names of their contexts."""
+    found: Counter[str] = Counter()
+    for message in messages:
+        if message.kind == "turn_context":
+            for part in message.parts:
+                for block in _BLOCK.finditer(part.text if isinstance(part, TextPart) else ""):
+                    found[block["name"].lower()] += len(block[0])
+    return found
 
 
 def texts(system: Iterable[str], messages: Iterable[Message]) -> tuple[str, ...]:

@@ -15,8 +15,9 @@ from chatls_core.prompt.attached_contexts import FOLDED_KEY, attachments, prefix
 from chatls_core.prompt.cache_record import cache_record
 from chatls_core.prompt.cache_standing import CacheStanding, cache_standing
 from chatls_core.prompt.compaction_trim import count_recoverable
+from chatls_core.prompt.context_passages import told_chars
 from chatls_core.prompt.service_edits import unread_tokens
-from chatls_core.prompt.window import room
+from chatls_core.prompt.window import START_KEY, is_small, room
 from chatls_core.sessions.conversation import Conversation
 from chatls_core.text.tokens import DEFAULT_RATIO, estimate
 from chatls_core.turn.compacting import SHARES
@@ -28,6 +29,8 @@ from chatls_core.turn.spending import SUMMARY, TURN
 class AttachedCost:
     """An attached context: tokens per turn, estimated and, where it was asked, as the provider counts them; US dollars
     for them cold and cached (``None``: unknown); whether it is ``folded``, and whether the user wants it so (``fold``).
+    ``told_tokens`` are those of its passages in the history that is sent; ``readable`` says whether the model can read
+    the rest by a tool, ``rides`` whether passages ride with questions. A ``small`` model is told of no context at all.
     """
 
     name: str
@@ -37,6 +40,10 @@ class AttachedCost:
     folded: bool
     fold: bool = False
     counted: int | None = None
+    told_tokens: int = 0
+    readable: bool = True
+    rides: bool = True
+    small: bool = False
     warnings: tuple[str, ...] = ()
 
 
@@ -121,9 +128,13 @@ def attached_costs(services: Services, conversation: Conversation, model: Model)
     other = sum(s.chars for s in _sections(conversation, ratio) if not s.name.startswith("context "))
     wanted = {attachment.name.lower() for attachment in attachments(conversation) if attachment.fold}
     contexts = {context.name: context for context in services.curation.attached(conversation)}
+    small = is_small(model)
+    settings = services.settings.prompt
+    start = conversation.state.get(START_KEY)
+    told = told_chars(conversation.messages[start if isinstance(start, int) else 0 :])
     found = []
     for shown in services.curation.rendered(conversation, model, other):
-        tokens = estimate(shown.section.text, ratio)
+        tokens = 0 if small else estimate(shown.section.text, ratio)
         warnings = list(context_warnings(contexts[shown.name]))
         if tokens > WARN_ATTACHED_TOKENS:
             warnings.append(f"It takes more than {WARN_ATTACHED_TOKENS:,} tokens of every request.")
@@ -136,8 +147,12 @@ def attached_costs(services: Services, conversation: Conversation, model: Model)
                 tokens,
                 _usd(tokens, cold),
                 _usd(tokens, cached),
-                shown.folded,
+                shown.folded or small,
                 shown.name.lower() in wanted,
+                told_tokens=estimate(told[shown.name.lower()], ratio),
+                readable=model.info.tools and settings.knowledge,
+                rides=settings.context_passages,
+                small=small,
                 warnings=tuple(warnings),
             )
         )
@@ -155,6 +170,9 @@ async def counted(
     bare = (await services.counts.count(model, ModelRequest((word,)))).tokens
     found = []
     for cost in costs:
+        if cost.small:
+            found.append(cost)  # nothing of it is sent
+            continue
         request = ModelRequest((word,), (texts.get(cost.name, ""),))
         whole = (await services.counts.count(model, request)).tokens if bare is not None else None
         found.append(cost if whole is None or bare is None else replace(cost, counted=max(0, whole - bare)))
@@ -190,7 +208,7 @@ async def standing(services: Services, conversation: Conversation, model: Model)
     read, prompt = sum(row.cache_read_tokens for row in rows), sum(row.prompt_tokens for row in rows)
     mode = conversation.system_key.partition(":")[0]
     share = next((value for name, value in SHARES.items() if name == mode), SHARES["chat"])
-    folded = conversation.state.get(FOLDED_KEY)
+    folded = [a.name for a in attachments(conversation)] if is_small(model) else conversation.state.get(FOLDED_KEY)
     return Standing(
         provider=model.provider,
         model=model.model,

@@ -199,11 +199,24 @@ async def _costs(agent: Agent, live: LiveSession) -> tuple[AttachedCost, ...]:
 def _price(cost: AttachedCost) -> str:
     exact = "" if cost.counted is None else f", {cost.counted:,} as the provider counts them"
     size = f"≈{cost.tokens:,} tokens per turn{exact}"
-    why = "as you wish" if cost.fold else "as it is too large to stand in the prompt whole"
-    folded = f"; folded, {why}: the model reads it by its tool" if cost.folded else ""
+    rest = f"; folded, {_why(cost)}: {_reached(cost)}" if cost.folded else ""
+    if cost.told_tokens:
+        rest += f"; ≈{cost.told_tokens:,} tokens of its passages stand in the history"
     if cost.cold_usd is None or cost.cached_usd is None:
-        return f"{size}; the price is unknown{folded}."
-    return f"{size}; ${cost.cold_usd:.4f} cold, ${cost.cached_usd:.4f} cached{folded}."
+        return f"{size}; the price is unknown{rest}."
+    return f"{size}; ${cost.cold_usd:.4f} cold, ${cost.cached_usd:.4f} cached{rest}."
+
+
+def _why(cost: AttachedCost) -> str:
+    if cost.small:
+        return "as this model's window is too small for it"
+    return "as you wish" if cost.fold else "as it is too large to stand in the prompt whole"
+
+
+def _reached(cost: AttachedCost) -> str:
+    ways = ["the model reads it by its tool"] if cost.readable else []
+    ways += ["passages ride with the questions they answer"] if cost.rides else []
+    return " and ".join(ways) if ways else "the model sees nothing more of it"
 
 
 @command("chatls.context.status", args.ContextStatusArgs)

@@ -18,6 +18,7 @@ from chatls_core.llm.registry import providers, register
 from chatls_core.prompt.attached_contexts import attach
 from chatls_core.prompt.context_passages import BUDGET_CHARS
 from chatls_core.turn.exchange import ChatRequest
+from chatls_core.turn.standing import attached_costs, counted, standing
 from tests.core.turn.conftest import Desk
 from tests.fakes.model_server import Call, Reply
 
@@ -262,3 +263,33 @@ async def test_the_preview_shows_what_would_ride(desk: Desk, docs: Path) -> None
     await attached(desk, docs)
     shown = await desk.agent.preview(ChatRequest(QUESTION, "s"), desk.host)
     assert RETRY.strip() in str(shown)
+
+
+async def test_the_cost_of_a_context_counts_what_of_it_rode_along(desk: Desk, docs: Path) -> None:
+    await attached(desk, docs)
+    live = await desk.agent.session("s")
+    model = desk.agent.model_of(live)
+    (before,) = attached_costs(desk.agent.services, live.conversation, model)
+    assert before.told_tokens == 0 and before.readable and before.rides
+    await desk.ask(QUESTION)
+    (after,) = attached_costs(desk.agent.services, live.conversation, model)
+    sent = told(desk)
+    passage = sent[sent.index("From the attached context") :].partition("\n\nFrom")[0]
+    assert after.told_tokens == pytest.approx(len(passage) / 4, rel=0.2)
+    assert after.tokens == before.tokens
+
+
+async def test_of_a_small_model_no_context_is_said_to_stand_in_the_prompt(
+    desk: Desk, docs: Path, tool_less: Any
+) -> None:
+    provider, name = tool_less(8192).split(":")
+    await attached(desk, docs, "full")
+    live = await desk.agent.session("s")
+    live.conversation.state.update(provider=provider, model=name)
+    model = desk.agent.model_of(live)
+    await desk.ask(QUESTION)
+    (cost,) = attached_costs(desk.agent.services, live.conversation, model)
+    assert (cost.tokens, cost.folded, cost.readable) == (0, True, False) and cost.told_tokens > 0
+    assert (await standing(desk.agent.services, live.conversation, model)).folded == ("docs",)
+    (counts,) = await counted(desk.agent.services, live.conversation, model, (cost,))
+    assert not counts.counted

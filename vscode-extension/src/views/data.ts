@@ -164,6 +164,8 @@ export interface AttachedContext {
   folded?: boolean;
   /** Folded because the user wants it so, not for its size. */
   fold?: boolean;
+  /** Tokens of its passages that rode with questions and stand in the history. */
+  toldTokens?: number;
 }
 
 export interface Checkpoint {

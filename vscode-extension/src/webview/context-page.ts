@@ -79,8 +79,9 @@ function attached(state: ContextState, post: (message: FromContext) => void): HT
     made.addEventListener('click', () => post(message));
     return made;
   };
-  for (const { name: title, tokens = 0, folded, fold } of state.attached) {
-    const words = fold ? t('{0} tokens, folded', number(tokens)) : folded ? t('{0} tokens, folded for space', number(tokens)) : t('{0} tokens', number(tokens));
+  for (const { name: title, tokens = 0, folded, fold, toldTokens } of state.attached) {
+    const stands = fold ? t('{0} tokens, folded', number(tokens)) : folded ? t('{0} tokens, folded for space', number(tokens)) : t('{0} tokens', number(tokens));
+    const words = toldTokens ? t('{0}; {1} in passages sent with questions', stands, number(toldTokens)) : stands;
     const turn = fold
       ? [button('fold', title, t('Unfold'), t('Unfold “{0}”', title), { type: 'fold', name: title, fold: false })]
       : folded
