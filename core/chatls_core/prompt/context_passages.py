@@ -44,6 +44,8 @@ _LONE_TELLING = 0.6
 """How telling the only topic word of a question must be, …"""
 _ORDER_TELLING = 1.2
 """… and all words together of what is no question: "write a report" wants none of the reports that are known."""
+_NEAR_TERMS = 8
+"""How many terms lie at most between two words of the question that a passage says together."""
 _NEAR_BEST = 0.75
 """Share of the best passage's score that another one needs."""
 _BLOCK = re.compile(
@@ -169,14 +171,28 @@ class _Topic:
         """Whether a passage clearly bears on the question, by the words it holds itself."""
         language = tokenizer.detect_language(found.text) or "en"
         asked = {tokenizer.stem(word, language) for word in self.words}
-        met = asked.intersection(tokenizer.terms(f"{found.source}\n{found.text}", language))
+        name, terms = tokenizer.terms(found.source, language), tokenizer.terms(found.text, language)
+        met = asked & {*name, *terms}
         if len(asked) == 1:
             return bool(met) and self._asks and found.hit.telling >= _LONE_TELLING
         if len(met) < 2 or not (self._asks or found.hit.telling >= _ORDER_TELLING):
             return False
+        if not met.intersection(name) and not _together(terms, met):
+            return False
         share = len(met) / len(asked)
         long = share >= _LONG_SHARE and found.hit.telling >= STRONG_TELLING
         return share >= _CLEAR_SHARE or long
+
+
+def _together(terms: Sequence[str], met: Collection[str]) -> bool:
+    """Whether two different words of the question stand near each other: a list of words holds any two."""
+    last: tuple[int, str] | None = None
+    for place, term in enumerate(terms):
+        if term in met:
+            if last is not None and last[1] != term and place - last[0] <= _NEAR_TERMS:
+                return True
+            last = (place, term)
+    return False
 
 
 def _stems(word: str) -> set[str]:

@@ -93,6 +93,18 @@ async def test_nothing_rides_with_a_question_about_something_else(desk: Desk, do
     assert "attached context" not in told(desk)
 
 
+@pytest.mark.parametrize(
+    "question", ["create a branch called feature/login", "What is the weather in Lisbon today?", "Is the login slow?"]
+)
+async def test_a_list_of_words_answers_nothing(desk: Desk, docs: Path, question: str) -> None:
+    others = [f"{a}{b}" for a in "bdfgklmnprst" for b in ("ova", "ento", "ility")]
+    words = ["slow", *others[:18], "feature", "weather", *others[18:30], "login", "Lisbon", *others[30:]]
+    (docs / "words.md").write_text("\n".join(words))
+    await attached(desk, docs)
+    await desk.ask(question)
+    assert "attached context" not in told(desk)
+
+
 async def test_a_context_that_stands_whole_sends_nothing_more(desk: Desk, docs: Path) -> None:
     await attached(desk, docs, "full")
     await desk.ask(QUESTION)
