@@ -112,14 +112,12 @@ def passages(
         return ()
     known = {context.name: context for context in contexts}
     paths = {name: shown_paths(context) for name, context in known.items()}
-    clear = [f for f in search.search(contexts, question, _POOL, topic.generic) if topic.met_by(f)]
-    least = _NEAR_BEST * clear[0].hit.score if clear else 0.0
     room = SMALL_BUDGET_CHARS if small else BUDGET_CHARS
     files_room = 0 if small else FILES_BUDGET_CHARS
     chosen: list[Passage] = []
-    for found in clear:
+    for found in _clear(topic, search.search(contexts, question, _POOL, topic.generic)):
         file = paths[found.context].get(found.source)
-        if found.hit.score < least or file is None or Path(file.path) in without:
+        if file is None or Path(file.path) in without:
             continue
         passage = _placed(found, Path(file.path), file.content)
         if passage is None or _standing(passage, chosen) or _seen(passage, seen):
@@ -132,6 +130,17 @@ def passages(
             room -= passage.end - passage.start
             chosen.append(passage)
     return tuple(_joined(chosen))
+
+
+def _clear(topic: _Topic, hits: Iterable[Found]) -> Iterator[Found]:
+    """The hits that bear on the question, best first, as long as they are nearly as good as the best of them."""
+    least = 0.0
+    for found in hits:
+        if found.hit.score < least:
+            return
+        if topic.met_by(found):
+            least = least or _NEAR_BEST * found.hit.score
+            yield found
 
 
 def told_chars(messages: Iterable[Message]) -> Counter[str]:
@@ -169,6 +178,8 @@ class _Topic:
 
     def met_by(self, found: Found) -> bool:
         """Whether a passage clearly bears on the question, by the words it holds itself."""
+        if found.hit.words < min(2, len(self.words)):
+            return False
         language = tokenizer.detect_language(found.text) or "en"
         asked = {tokenizer.stem(word, language) for word in self.words}
         name, terms = tokenizer.terms(found.source, language), tokenizer.terms(found.text, language)
