@@ -75,6 +75,13 @@ class ContextSearch:
         except sqlite3.Error as error:
             raise ContextError(f"The index of contexts cannot be used ({error}); read with get instead.") from error
 
+    def read(self, context: Context) -> None:
+        """Read a context into the index, so that the first question about it need not wait. Errors are logged."""
+        try:
+            self._follow(context)
+        except sqlite3.Error as error:
+            logger.warning("%s could not be read into the index of contexts: %s", context.name, error)
+
     def keep(self, present: Collection[str]) -> None:
         """Only the contexts of these ids are left: nothing of others stays in the index."""
         try:

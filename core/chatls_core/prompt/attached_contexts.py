@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from chatls_core.contexts.model import DEFAULT_PRIORITY, Attachment, Context, ContextFile
 from chatls_core.contexts.reading import MAX_ENTRIES, chunks, shown_paths
@@ -15,6 +16,7 @@ from chatls_core.prompt.knowledge_tool import recovery_call
 from chatls_core.prompt.system import Section
 from chatls_core.sessions.conversation import Conversation
 from chatls_core.text.fence import fence
+from chatls_core.text.redaction import redact
 
 STATE_KEY = "contexts"
 KNOWLEDGE_KEY = "knowledge_offered"
@@ -104,12 +106,22 @@ def rendered(
     return tuple(
         RenderedContext(
             c.name,
-            Section(f"context {c.name}", forms[i][chosen[i]], recovery=recovery_call(c.name) if calls else ""),
+            Section(
+                f"context {c.name}",
+                _without_secrets(forms[i][chosen[i]]),
+                recovery=recovery_call(c.name) if calls else "",
+            ),
             chosen[i] > 0,
             c.mode != "full" or chosen[i] > 0,
         )
         for i, c in enumerate(contexts)
     )
+
+
+@lru_cache(maxsize=16)
+def _without_secrets(text: str) -> str:
+    """The text without keys and passwords. Kept, because it takes half a second for a million characters."""
+    return redact(text)
 
 
 def _whole(context: Context) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from chatls_core.config import Settings
+from chatls_core.contexts import Context
 from chatls_core.events import Ended, Queued, TurnEvent, payload
 from chatls_core.host import Host
 from chatls_core.instructions import Instructions
@@ -67,6 +68,7 @@ class Agent:
         self._opening = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
         self._closing: set[asyncio.Future[None]] = set()
+        self._reading: set[asyncio.Future[None]] = set()
         self._preferred = ("", "")
         self._ready: asyncio.Future[None] | None = None
         self._housekeeping: asyncio.Future[None] | None = None
@@ -120,6 +122,13 @@ class Agent:
             await self.services.models.select(*self._preferred).load()
         except ModelError as error:
             log.info("nobody could be prepared to answer: %s", error)
+
+    def read_ahead(self, context: Context) -> asyncio.Future[None]:
+        """A context was attached: read it into the index while the user writes; done when the future is."""
+        reading = asyncio.ensure_future(asyncio.to_thread(self.services.curation.contexts.searching.read, context))
+        self._reading.add(reading)
+        reading.add_done_callback(self._reading.discard)
+        return reading
 
     def _expire(self) -> None:
         """Let machine-named conversations go that are past their time (spec/memory.md §15.1); read memory ahead."""

@@ -156,6 +156,8 @@ async def context_attach(server: ChatServer, a: args.ContextArgs) -> CommandResu
     priority = before.get(context.name, DEFAULT_PRIORITY)
     attach(live.conversation, context.name, priority, fold=bool(a.fold))
     await agent.keep(live)
+    if context.mode != "full" or a.fold:
+        agent.read_ahead(context)
     costs = await _costs(agent, live)
     mine = next(cost for cost in costs if cost.name == context.name)
     lines = [f"Attached **{mine.name}**. {_price(mine)}", *(f"- {warning}" for warning in mine.warnings)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,17 @@ async def test_an_attached_context_stands_in_the_system_text_until_it_is_detache
     assert detach(live.conversation, "DOCS")
     await desk.ask("bye")
     assert "Fridays" not in system_of(desk)
+
+
+@pytest.mark.parametrize("mode", ["full", "chunked"])
+async def test_keys_in_an_attached_file_stay_here(desk: Desk, docs: Path, mode: str) -> None:
+    key = "sk-ant-" + "api03-" + "Ab3x" * 10
+    (docs / "deploy.md").write_text(f"Deploys use {key} on Fridays.\n")
+    desk.agent.services.curation.contexts.create("docs", [docs], mode=mode)
+    attach((await desk.agent.session("s")).conversation, "docs")
+    await desk.ask("when do we deploy?")
+    assert "on Fridays" in system_of(desk)
+    assert key not in json.dumps(desk.models.requests[-1].json)
 
 
 async def test_a_knowledge_context_is_read_and_searched_by_its_tool(desk: Desk, docs: Path) -> None:

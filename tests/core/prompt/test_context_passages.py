@@ -305,3 +305,17 @@ async def test_of_a_small_model_no_context_is_said_to_stand_in_the_prompt(
     assert (await standing(desk.agent.services, live.conversation, model)).folded == ("docs",)
     (counts,) = await counted(desk.agent.services, live.conversation, model, (cost,))
     assert not counts.counted
+
+
+async def test_a_context_read_ahead_is_not_read_again_at_the_question(desk: Desk, docs: Path) -> None:
+    index = desk.home / "chatls" / "contexts.sqlite3"
+    await attached(desk, docs)
+    await desk.agent.read_ahead(desk.agent.services.curation.contexts.get("docs"))
+    desk.agent.services.curation.contexts.searching.close()
+    before = index.read_bytes()
+    assert b"retries a refused charge" in before
+    desk.models.script(Reply(text="ok"))
+    _, events = await desk.ask(QUESTION)
+    desk.agent.services.curation.contexts.searching.close()
+    assert "payment.md" in str(files_of(events))
+    assert index.read_bytes() == before
