@@ -30,7 +30,7 @@ from rank_bm25 import BM25Okapi
 
 from chatls_core.llm.embedding_local import LocalEmbedder
 from chatls_core.store import IndexFile
-from chatls_core.text import conversation, dates, expansion, query, scoring, stored, tokenizer
+from chatls_core.text import conversation, dates, expansion, query, scoring, stored, stored_search, tokenizer
 from chatls_core.text.ranking import Passage, PassageIndex, strong_match
 from tests.core.text.ranking_cases import ANSWERED, FACTS, UNRELATED
 
@@ -245,9 +245,9 @@ def on_disk(path: Path, passages: Sequence[Passage], build: float, own: float, m
     file = IndexFile(path, stored.SCHEMA, 1)
     began = time.process_time()
     with file.reading() as db:
-        stored.search(db, "warm up the cache")
+        stored_search.search(db, "warm up the cache")
         first = (time.process_time() - began) * 1e3
-        asked = median_ms(lambda q: stored.search(db, q), 1)
+        asked = median_ms(lambda q: stored_search.search(db, q), 1)
     file.close()
     print(
         f"{'on disk':>17}: {asked:.2f} ms a question (in memory {own:.2f} ms, ratio {asked / own:.2f}), "

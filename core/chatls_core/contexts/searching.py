@@ -10,14 +10,14 @@ from __future__ import annotations
 import hashlib
 import logging
 import sqlite3
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from chatls_core.contexts.model import Context, ContextError, ContextFile
+from chatls_core.contexts.model import Context, ContextError
 from chatls_core.contexts.reading import segments, shown_paths
 from chatls_core.store import IndexFile
-from chatls_core.text import cut, stored
+from chatls_core.text import cut, stored, stored_search
 from chatls_core.text.hits import Hit
 from chatls_core.text.stored import StoredPassage
 
@@ -108,13 +108,12 @@ class ContextSearch:
         with self._file.reading() as db:
             rows = db.execute(f"SELECT row, context, source FROM file WHERE context IN ({marks})", [*names])
             files: dict[int, tuple[str, str]] = {row: (names[context], source) for row, context, source in rows}
-            found = stored.search(db, query, documents=files.keys(), ignored=ignored)[:limit]
+            found = stored_search.search(db, query, documents=files.keys(), ignored=ignored)[:limit]
         return tuple(_found(*files[f.document], f) for f in found)
 
     def _follow(self, context: Context) -> None:
         """Bring the index up to date with a context."""
-        files = shown_paths(context)
-        state = _state(context, files)
+        state = _state(context)
         with self._file.reading() as db:
             known = db.execute("SELECT state FROM context WHERE id = ?", (context.id,)).fetchone()
             if known == (state,):
@@ -122,6 +121,7 @@ class ContextSearch:
             digests: dict[str, str] = dict(
                 db.execute("SELECT source, digest FROM file WHERE context = ?", (context.id,))
             )
+        files = shown_paths(context)
         with self._file.writing() as db:
             _drop(db, context.id, files.keys())
         batch: list[tuple[str, str, str]] = []
@@ -161,11 +161,11 @@ class ContextSearch:
                 stored.put(db, row, passages)
 
 
-def _state(context: Context, files: Mapping[str, ContextFile]) -> str:
+def _state(context: Context) -> str:
     """What tells one gathering of a context from another."""
     digest = hashlib.blake2b(f"{context.updated_at.isoformat()}\n".encode(), digest_size=16)
-    for source, file in files.items():
-        digest.update(f"{source}\0{file.size}\0{file.modified}\n".encode("utf-8", "replace"))
+    for file in context.files:
+        digest.update(f"{file.path}\0{file.size}\0{file.modified}\n".encode("utf-8", "replace"))
     return digest.hexdigest()
 
 
@@ -180,14 +180,10 @@ def _drop(db: sqlite3.Connection, context: str, present: Collection[str]) -> Non
 def _passages(source: str, content: str) -> list[StoredPassage]:
     """A file's pieces, each below the file's name: a question may name either."""
     return [
-        StoredPassage(
-            f"{line}:{hashlib.blake2b(piece.encode('utf-8', 'replace'), digest_size=8).hexdigest()}",
-            f"{source}\n{piece}",
-        )
-        for line, piece in segments(content)
+        StoredPassage(f"{line}:{stored.fingerprint(piece)}", f"{source}\n{piece}") for line, piece in segments(content)
     ]
 
 
-def _found(context: str, source: str, found: stored.Found) -> Found:
+def _found(context: str, source: str, found: stored_search.Found) -> Found:
     passage = found.passage
     return Found(context, source, int(passage.key.partition(":")[0]), passage.text.partition("\n")[2], found.hit)

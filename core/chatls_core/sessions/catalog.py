@@ -17,7 +17,7 @@ from chatls_core.sessions.conversation import SessionSummary
 from chatls_core.sessions.passages import Source, message_of
 from chatls_core.sessions.question import Question
 from chatls_core.store import IndexFile, Signature
-from chatls_core.text import cut, stored
+from chatls_core.text import cut, stored, stored_search
 from chatls_core.text.hits import Hit
 from chatls_core.text.stored import StoredPassage
 
@@ -45,7 +45,6 @@ class Found:
 
     session: str
     passage: StoredPassage
-    place: int
     terms: str
     hit: Hit
 
@@ -167,7 +166,7 @@ class Catalog:
         ``only`` and ``exclude`` name the sessions to look in and not to, ``sources`` are kinds of passages.
         """
         with self._file.reading() as db:
-            found = stored.search(
+            found = stored_search.search(
                 db,
                 question.text,
                 start=start,
@@ -179,7 +178,7 @@ class Catalog:
                 verbatim=bool(question.phrases),
             )
             names = _names(db, {f.document for f in found})
-        return [Found(names[f.document], f.passage, f.place, f.terms, f.hit) for f in found if f.document in names]
+        return [Found(names[f.document], f.passage, f.terms, f.hit) for f in found if f.document in names]
 
     def close(self) -> None:
         """Let go of the file."""

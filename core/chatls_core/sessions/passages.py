@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Literal
 
 from chatls_core.llm.messages import Message, TextPart, ToolResultPart
-from chatls_core.text.stored import StoredPassage
+from chatls_core.text.stored import StoredPassage, fingerprint
 
 PASSAGE_CHARS = 1200
 """Most characters of one passage."""
@@ -33,8 +32,7 @@ def passages_of(messages: Sequence[Message], fallback: datetime | None) -> list[
     found: list[StoredPassage] = []
     for message in messages:
         for number, (source, text) in enumerate(_texts(message)):
-            digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-            key = f"{message.id}:{number}:{digest}"
+            key = f"{message.id}:{number}:{fingerprint(text)}"
             found.append(StoredPassage(key, text, message.time or fallback, source, _WEIGHTS[source]))
     return found
 

@@ -2,7 +2,7 @@
 
 A conversation counts by its best passage, not by the sum of its mentions: a marathon session that touches every word
 must not hide the short one that holds the answer. Passages are scored by the one ranker, in
-:mod:`chatls_core.text.stored`; further passages of the same conversation, and being recent, add a little.
+:mod:`chatls_core.text.stored_search`; further passages of the same conversation, and being recent, add a little.
 """
 
 from __future__ import annotations

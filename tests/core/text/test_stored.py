@@ -15,6 +15,7 @@ from chatls_core.store import IndexFile
 from chatls_core.text import stored
 from chatls_core.text.ranking import Passage, PassageIndex
 from chatls_core.text.stored import StoredPassage
+from chatls_core.text.stored_search import search
 
 _words = st.sampled_from(
     [
@@ -53,7 +54,7 @@ def passages(texts: list[str], document: int = 0) -> list[StoredPassage]:
 
 
 def scores(db: sqlite3.Connection, question: str) -> dict[tuple[int, str], float]:
-    return {(f.document, f.passage.key): f.hit.score for f in stored.search(db, question)}
+    return {(f.document, f.passage.key): f.hit.score for f in search(db, question)}
 
 
 @given(_library, _text)
@@ -96,7 +97,7 @@ def test_an_answer_without_the_words_of_its_question_is_found_beside_it_in_a_con
             stored.put(db, number + 1, [StoredPassage(f"{n}", t, None, who) for n, (who, t) in enumerate(talk)])
         talk = [("user", "How often do you water the orchid?"), ("assistant", "Twice a month."), ("user", "Thanks!")]
         stored.put(db, 9, [StoredPassage(f"{n}", t, None, who) for n, (who, t) in enumerate(talk)])
-        found = stored.search(db, "how often is the orchid watered")
+        found = search(db, "how often is the orchid watered")
     assert {(f.document, f.passage.text) for f in found[:2]} == {
         (9, "How often do you water the orchid?"),
         (9, "Twice a month."),
@@ -116,7 +117,7 @@ def test_only_the_asked_documents_times_and_speakers_are_looked_at() -> None:
             )
 
         def keys(**reach: object) -> set[tuple[int, str]]:
-            return {(f.document, f.passage.key) for f in stored.search(db, "orchid", **reach)}  # type: ignore[arg-type]
+            return {(f.document, f.passage.key) for f in search(db, "orchid", **reach)}  # type: ignore[arg-type]
 
         assert keys() == {(1, "a"), (1, "b"), (2, "a"), (2, "b")}
         assert keys(documents=[2]) == {(2, "a"), (2, "b")}
@@ -134,11 +135,11 @@ def test_a_small_document_is_found_beside_a_large_one_that_is_full_of_its_words(
             many = [StoredPassage(f"{n}", f"the heron and the orchid, walk {n} of {number}") for n in range(600)]
             stored.put(db, number, many)
         stored.put(db, 99, [StoredPassage("a", "the orchid is watered on Sunday"), StoredPassage("b", "a heron")])
-        found = stored.search(db, "orchid of the heron", documents=[99])
+        found = search(db, "orchid of the heron", documents=[99])
     assert {f.passage.key for f in found} == {"a", "b"}
 
 
 def test_half_a_character_does_not_stop_the_index() -> None:
     with index() as db:
         stored.put(db, 1, [StoredPassage("k\ud800", "orchid \udc00 blooms")])
-        assert [f.document for f in stored.search(db, "orchid \ud800")] == [1]
+        assert [f.document for f in search(db, "orchid \ud800")] == [1]
