@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from chatls_core.text.cut import by_bytes, byte_length
+from chatls_core.text.cut import by_bytes, byte_length, encodable
 
 size = byte_length
 
 
 def shown(path: str) -> str:
     """A path as one line of text that can be encoded and cannot end a comment, whatever name the file system holds."""
-    clean = path.encode("utf-8", "replace").decode("utf-8").replace("-->", "--›")
+    clean = encodable(path).replace("-->", "--›")
     return clean if clean.isprintable() else "".join(c if c.isprintable() else "?" for c in clean)
 
 

@@ -15,6 +15,7 @@ from chatls_core.instructions.library import Library
 from chatls_core.instructions.model import InstructionItem
 from chatls_core.instructions.rules import applies
 from chatls_core.instructions.selection import Selection
+from chatls_core.text.amounts import amount
 
 MOST_EXAMPLES = 5
 
@@ -33,7 +34,7 @@ class Matches:
 
     def __str__(self) -> str:
         more = "" if self.complete else "at least "
-        return f"{more}{self.count:,} file{'' if self.count == 1 else 's'}"
+        return f"{more}{amount(self.count, 'file')}"
 
 
 @dataclass(frozen=True, slots=True)

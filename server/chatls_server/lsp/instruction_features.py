@@ -17,6 +17,7 @@ from chatls_core.instructions.completion import Completion
 from chatls_core.instructions.findings import Finding
 from chatls_core.instructions.globs import problem as glob_problem
 from chatls_core.instructions.standing import Standing
+from chatls_core.text.amounts import amount
 from chatls_server.lsp.lines import Encoding, to_column, to_units
 from chatls_server.lsp.uris import uri_of
 
@@ -167,7 +168,7 @@ def lens_title(standing: Standing) -> str:
         if standing.position is not None
         else f"not loaded by itself: {standing.why_not}"
     )
-    tokens = f"{standing.tokens:,} token{'' if standing.tokens == 1 else 's'}"
+    tokens = amount(standing.tokens, "token")
     reach = [f"applies to {standing.matches}"] if standing.position is not None else []
     return " · ".join([*reach, tokens, place])
 
