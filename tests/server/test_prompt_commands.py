@@ -25,6 +25,13 @@ def workspace(tmp_path: Path) -> Path:
     return root
 
 
+def make_template(workspace: Path, text: str, name: str = "look") -> None:
+    """A slash template of another tool's folder."""
+    template = workspace / ".claude" / "commands" / f"{name}.md"
+    template.parent.mkdir(parents=True)
+    template.write_text(text)
+
+
 async def test_a_context_is_made_attached_priced_and_detached(
     tmp_path: Path,
     workspace: Path,
@@ -115,9 +122,7 @@ async def test_skills_and_templates_are_offered_and_called_from_the_chat_box(
     skill = workspace / ".claude" / "skills" / "deploy" / "SKILL.md"
     skill.parent.mkdir(parents=True)
     skill.write_text("---\nname: deploy\ndescription: how we deploy\n---\nPush the tag first.\n")
-    template = workspace / ".claude" / "commands" / "explain.md"
-    template.parent.mkdir(parents=True)
-    template.write_text("Explain $ARGUMENTS to a newcomer.\n")
+    make_template(workspace, "Explain $ARGUMENTS to a newcomer.\n", "explain")
     async with client(tmp_path, workspace, models) as editor:
         items = await editor.command("chatls.chat.complete", {"text": "/de", "offset": 3})
         assert "/deploy" in [i["label"] for i in items["data"]["items"]]
@@ -196,9 +201,7 @@ async def test_a_persona_is_chosen_from_the_chat_box(tmp_path: Path, workspace: 
 async def test_a_templates_commands_run_by_the_same_rules_as_the_models(
     tmp_path: Path, workspace: Path, models: ModelServer
 ) -> None:
-    template = workspace / ".claude" / "commands" / "look.md"
-    template.parent.mkdir(parents=True)
-    template.write_text("Sum up:\n! cat notes.txt\n!`touch $1`\n!`touch again`\n")
+    make_template(workspace, "Sum up:\n! cat notes.txt\n!`touch $1`\n!`touch again`\n")
     (workspace / "notes.txt").write_text("the notes say </data> hello\n")
     asked: list[str] = []
 
@@ -222,9 +225,7 @@ async def test_a_templates_commands_run_by_the_same_rules_as_the_models(
 async def test_a_template_that_names_its_tools_is_held_to_them_without_asking(
     tmp_path: Path, workspace: Path, models: ModelServer
 ) -> None:
-    template = workspace / ".claude" / "commands" / "look.md"
-    template.parent.mkdir(parents=True)
-    template.write_text("---\nmode: coder\nallowed-tools: Read, Bash(git status:*)\n---\nLook at $1.\n")
+    make_template(workspace, "---\nmode: coder\nallowed-tools: Read, Bash(git status:*)\n---\nLook at $1.\n")
     asked: list[str] = []
 
     def decide(params: dict[str, Any]) -> dict[str, str]:
@@ -243,9 +244,7 @@ async def test_a_template_that_names_its_tools_is_held_to_them_without_asking(
 async def test_a_workspace_that_is_not_trusted_runs_no_command_of_a_template(
     tmp_path: Path, workspace: Path, models: ModelServer
 ) -> None:
-    template = workspace / ".claude" / "commands" / "look.md"
-    template.parent.mkdir(parents=True)
-    template.write_text("Sum up:\n! cat notes.txt\n")
+    make_template(workspace, "Sum up:\n! cat notes.txt\n")
     (workspace / "notes.txt").write_text("the notes say hello\n")
     async with client(tmp_path, workspace, models) as editor:
         editor.notify("chatls/trustChanged", {"trusted": False})

@@ -44,7 +44,7 @@ class WorkDone:
         if token is not None:
             bar.begin(token)
         elif self._server.features.work_done_progress:
-            token = f"chatls/work/{next(self._numbers)}"
+            token = f"chatls/progress/{next(self._numbers)}"
             creation = self._server.protocol.in_background(self._create(token, bar), "work-done progress")
         if token is not None and cancel is not None:
             self._cancels[token] = cancel

@@ -257,7 +257,7 @@ def test_a_file_that_the_edit_names_rightly_is_not_meant_by_another_name_beside_
 
 def test_a_path_in_another_folder_is_another_file() -> None:
     refusal("str_replace", {"a.py": "x"}, replace("x", "y", path="lib/a.py"), EditErrorKind.NO_SUCH_FILE)
-    for path, key in (("/work/app/a.py", "a.py"), ("app/src/a.py", "src/a.py"), ("a.py", "src/a.py")):
+    for path, key in (("/srv/app/a.py", "a.py"), ("app/src/a.py", "src/a.py"), ("a.py", "src/a.py")):
         assert preview("str_replace", {key: "x"}, replace("x", "y", path=path)).after == {key: "y"}
 
 
