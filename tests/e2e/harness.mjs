@@ -224,12 +224,21 @@ export class Workbench {
     return this.page.locator('.notifications-toasts .notification-list-item', { hasText: text });
   }
 
+  /** Runs a command of the palette. What is still on its way may take the focus, which closes the palette: then again. */
   async command(title) {
-    await this.page.keyboard.press('F1');
     const input = this.page.locator('.quick-input-widget .quick-input-box input').first();
-    await input.waitFor();
-    await input.fill(`>${title}`);
-    await this.page.locator('.quick-input-list .monaco-list-row', { hasText: title }).first().click();
+    const row = this.page.locator('.quick-input-list .monaco-list-row', { hasText: title }).first();
+    for (let left = 3; ; left--) {
+      const patience = left > 0 ? { timeout: 8000 } : {};
+      try {
+        await this.page.keyboard.press('F1');
+        await input.fill(`>${title}`, patience);
+        await row.click(patience);
+        return;
+      } catch (error) {
+        if (left <= 0) throw error;
+      }
+    }
   }
 
   /** Answers the input box that is open. */
