@@ -57,7 +57,7 @@ def fact_view(fact: Fact, alive: Alive, now: datetime) -> FactView:
         pinned=bool(details and details.pinned),
         sensitive=bool(details and details.sensitive),
         sources=sources,
-        age_days=max(0, (now - fact.created_at).days),
+        age_days=max(0, (now - alive.valid_from(fact)).days),
     )
 
 
@@ -67,6 +67,7 @@ def past_view(entry: HistoryEntry, alive: Alive, now: datetime) -> FactView:
         fact_view(entry.fact, alive, now),
         id=past_id(entry),
         valid_from=entry.valid_from,
+        age_days=max(0, (now - entry.valid_from).days),
         valid_to=entry.valid_to,
         superseded_by=entry.superseded_by,
         sources=tuple(SourceView(o.kind, o.session, o.message, o.time) for o in entry.sources),

@@ -104,6 +104,9 @@ class FactBook:
             same, refined = kept[0], []  # what the user said stands in the user's words
         if not by_user and (kept := _stated(beaten, alive)):
             return disk, self._contested(kept[0], content, category, project, source, origin, now)
+        if same is None and not by_user and (gone_at := self._removed_since(new_id, said, alive, now)) is not None:
+            reason = f"It was forgotten on {gone_at:%Y-%m-%d}, after it was said."
+            return disk, _Outcome(Remembered(new_id, False, content, category, reason=reason), {})
         if newer := [f for f in beaten if alive.valid_from(f) > said]:
             if same is None:
                 return disk, self._outdated(newer, alive, content, category, project, source, origin)
@@ -134,6 +137,14 @@ class FactBook:
         )
         leaving = [*gone, *pruned]
         return merges.placed(alive.listed, [fact], leaving), _Outcome(remembered, _times(leaving, now))
+
+    def _removed_since(self, item_id: str, said: datetime, alive: Alive, now: datetime) -> datetime | None:
+        """When the fact was removed, if it was said before that and is learned only now; what merely faded into the
+        archive may come back. A time to come, left by a clock set back since, tells nothing."""
+        gone = alive.tombstones.get(item_id)
+        if gone is None or not said < gone <= now or any(f.id == item_id for f in self._stores.archive.read()):
+            return None
+        return gone
 
     def _relate(self, alive: Alive, content: str, new_id: str) -> tuple[Fact | None, list[Fact], list[Fact]]:
         """``(the fact this repeats, facts it updates, facts it says more exactly)``."""

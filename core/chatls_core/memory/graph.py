@@ -141,7 +141,7 @@ def _link_episodes(net: Net, now: Snapshot) -> None:
     by_day: defaultdict[tuple[str, date], list[str]] = defaultdict(list)
     for f in now.alive.facts.values():
         if f.source_project:
-            by_day[f.source_project, f.created_at.date()].append(f.id)
+            by_day[f.source_project, now.alive.valid_from(f).date()].append(f.id)
     for e in now.episodes.values():
         key = f"episode:{e.id}"
         if key not in net or not e.project:

@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 SCHEMA_VERSION = 1
 FILE = "graph.json"
-_MAKER = "chatls-1"
+_MAKER = "chatls-2"
 """Part of the fingerprint: another program's derivation, or an older one of ours, is not taken for this one."""
 
 

@@ -65,18 +65,32 @@ class Learning:
     def _gone(self, kind: str) -> Mapping[str, datetime]:
         return self._stores.side.read().list_tombstones.get(kind, {})
 
+    def _forgotten_since(self, kind: str, key: str, said: datetime) -> bool:
+        """Whether an item was forgotten after it was said, be it learned only now."""
+        gone = self._gone(kind).get(key)
+        return gone is not None and self._is_later(gone, said)
+
+    def _is_later(self, time: datetime, said: datetime) -> bool:
+        """Whether ``time`` lies after ``said``. A time to come, left by a clock set back since, tells nothing."""
+        return said < time <= self._clock()
+
     # Writing
 
     def episode(
         self, summary: str, *, outcome: str, refs: Sequence[str], project: str, date: datetime, source: Source
     ) -> tuple[str, bool]:
-        """Record finished work; returns its id and whether it is new. Raises :class:`ValueError` if blank."""
+        """Record finished work; returns its id and whether it is new.
+
+        Raises :class:`ValueError` for a blank summary, and for work that was forgotten after it was told.
+        """
         summary = _line(summary)
         if not summary:
             raise ValueError("An episode needs a summary.")
         new_id = episode_id(date, project, summary)
         gone = self._gone("episode").get(new_id)
         now = self._clock()
+        if source.kind == "extraction" and self._forgotten_since("episode", new_id, source.time or now):
+            raise ValueError("It was forgotten after it was told.")
         episode = Episode(
             id=new_id,
             date=date,
@@ -112,7 +126,12 @@ class Learning:
 
         Returns ``(new names, names seen again)``.
         """
-        wanted = {n: s for name, s in topics.items() if len(n := name.strip().strip("-•*# ").strip()) >= 2}
+        wanted = {
+            n: s
+            for name, s in topics.items()
+            if len(n := name.strip().strip("-•*# ").strip()) >= 2
+            and not self._forgotten_since("topic", f"topic:{n}", time)
+        }
         if not wanted:
             return (), ()
         links = topic_links(wanted, facts)
@@ -143,14 +162,31 @@ class Learning:
         self._lift("topic", {f"topic:{n}" for n in (*result[0], *result[1])})
         return result
 
+    def relink(self, replaced: Mapping[str, str]) -> None:
+        """Link topics to the facts that took the place of others (§18.1 row 21)."""
+
+        def relinked(topic: Topic) -> Topic:
+            ids = topic.related_fact_ids
+            if not replaced.keys() & set(ids):
+                return topic
+            return topic.model_copy(update={"related_fact_ids": tuple(dict.fromkeys(replaced.get(i, i) for i in ids))})
+
+        def change(disk: tuple[Topic, ...]) -> tuple[tuple[Topic, ...], None]:
+            new = tuple(map(relinked, disk))
+            return (disk if all(a is b for a, b in zip(disk, new, strict=True)) else new), None
+
+        if replaced:
+            self._stores.topics.update(change)
+
     def note_project(self, fields: Mapping[str, str], *, time: datetime) -> tuple[str, bool] | None:
         """Add to what is known of a project; ``fields`` as in spec/memory.md §6.2, with or without ``project_``.
 
-        Returns its name and whether anything changed; ``None`` without a name.
+        What was said before the project was last active only fills what is empty. Returns its name and whether anything
+        changed; ``None`` without a name, and for a project that was forgotten after ``time``.
         """
         given = {k.strip().lower().removeprefix("project_"): _line(v) for k, v in fields.items()}
         name = given.get("name", "").strip().lower()
-        if not name:
+        if not name or self._forgotten_since("project", f"project:{name}", time):
             return None
         status = given.get("status", "")
         status = _STATUSES.get(status.lower(), status)
@@ -160,11 +196,16 @@ class Learning:
             known = merges.projects_by_name(disk)
             old = known.get(name) or Project(name=name)
             folded = {t.casefold() for t in old.technologies}
+            late = name in known and self._is_later(old.last_active, time)
+
+            def told(value: str, known: str) -> str:
+                return known or value if late else value or known
+
             new = old.model_copy(
                 update={
-                    "path": given.get("path") or old.path,
-                    "description": given.get("description") or old.description,
-                    "status": status or old.status,
+                    "path": told(given.get("path", ""), old.path),
+                    "description": told(given.get("description", ""), old.description),
+                    "status": told(status, old.status),
                     "technologies": (*old.technologies, *(t for t in technologies if t.casefold() not in folded)),
                 }
             )

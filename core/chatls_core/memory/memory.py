@@ -459,11 +459,14 @@ class Memory:
         self._tell(MemoryChange(changed=tuple(f"import:{kind}" for kind, count in result.counts.items() if count)))
         return result
 
-    def consolidate(self, merged: Sequence[tuple[Fact, Details]], gone: Sequence[str]) -> tuple[str, ...]:
+    def consolidate(
+        self, merged: Sequence[tuple[Fact, Details]], gone: Sequence[str], replaced: Mapping[str, str] | None = None
+    ) -> tuple[str, ...]:
         """Take merged facts in and move ``gone`` to the archive; returns the ids that went.
 
-        The archive is written first. A merged fact that does not take hold (it was forgotten once) keeps all its
-        parents in place.
+        ``replaced`` tells into which fact those of ``gone`` were merged: what was linked to them is linked to it. The
+        archive is written first. A merged fact that does not take hold (it was forgotten once) keeps all its parents in
+        place.
         """
         facts = self._facts.alive().facts
         leaving = [facts[i] for i in gone if i in facts]
@@ -472,6 +475,7 @@ class Memory:
         alive = self._facts.alive().facts
         if any(fact.id not in alive for fact, _ in merged):
             return ()
+        self._learning.relink(replaced or {})
         removed = self._facts.remove(f.id for f in leaving)
         ids = tuple(f.id for f in removed)
         self.write_longterm()

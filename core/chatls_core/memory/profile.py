@@ -91,24 +91,61 @@ class _Edit:
         self.refused: dict[str, str] = {}
 
     def note(self, key: str, *, changed: bool, affirmable: bool = True) -> None:
-        """Provenance and freshness (spec/memory.md §5.6)."""
+        """Provenance and freshness (spec/memory.md §5.6), by the time it was said (§18.1 row 6)."""
         meta = self.meta.get(key, FieldMeta())
+        confirmed = self._latest(meta.confirmed_at)
         if changed:
             self.changed.append(key)
             kind = "user" if self.user else "extraction"
-            meta = meta.model_copy(update={"source": kind, "updated_at": self.now, "confirmed_at": self.now})
+            updated = self._latest(meta.updated_at)
+            meta = meta.model_copy(update={"source": kind, "updated_at": updated, "confirmed_at": confirmed})
         elif affirmable and self.user:
-            meta = meta.model_copy(update={"source": "user", "confirmed_at": self.now})
+            meta = meta.model_copy(update={"source": "user", "confirmed_at": confirmed})
         else:
             return
         self.meta[key] = meta
 
+    def _latest(self, known: datetime | None) -> datetime:
+        return known if known is not None and self._said_before(known) else self.said
+
+    def _said_before(self, time: datetime) -> bool:
+        """Whether this was said before ``time``. A time to come, left by a clock set back since, tells nothing."""
+        return self.said < time <= self.now
+
     def outranked(self, key: str, old: object) -> bool:
-        """Whether the user set a field and only an extraction wants it otherwise (§18.1 row 4)."""
+        """Whether something learned in the background may not change a field: the user set it (§18.1 row 4), or what
+        stands there was said later (row 6)."""
+        return self.set_by_user(key, old) or self.outdated(key, old)
+
+    def set_by_user(self, key: str, old: object) -> bool:
+        """Whether the user set what stands there, and this is only an extraction."""
         if self.user or not old or self.meta.get(key, FieldMeta()).source != "user":
             return False
         self.refused[key] = "The user set it; something learned in the background does not change it."
         return True
+
+    def outdated(self, key: str, old: object) -> bool:
+        """Whether what stands there was said later than this extraction, which came late through a queue."""
+        updated = self.meta.get(key, FieldMeta()).updated_at
+        if self.user or not old or updated is None or not self._said_before(updated):
+            return False
+        self.refused[key] = f"What stands there was said later, on {updated:%Y-%m-%d}."
+        return True
+
+    def removed_since(self, field: str, key: str) -> bool:
+        """Whether an entry was removed after this was said, be it learned only now."""
+        gone = self.tombstones.get(field, {}).get(key)
+        if self.user or gone is None or not self._said_before(gone):
+            return False
+        self.refused[field] = f"It was removed later, on {gone:%Y-%m-%d}."
+        return True
+
+    def note_entries(self, field: str, *, there: Collection[str] = (), gone: Collection[str] = ()) -> None:
+        """Tombstones of a field's entries, by their keys: what is gone has one, what is there has none."""
+        stones = {**self.tombstones.get(field, {}), **dict.fromkeys(gone, self.now)}
+        stones = {key: time for key, time in stones.items() if key not in there}
+        if stones or field in self.tombstones:
+            self.tombstones[field] = stones
 
     def scalar(self, field: str, value: str) -> None:
         if field == "expertise_level":
@@ -116,9 +153,16 @@ class _Edit:
         old = self.values[field]
         if value == old:
             self.note(field, changed=False)
-        elif not self.outranked(field, old):
+        elif not self.outranked(field, old) and not self.removed_since(field, text.stem(value)):
             self.values[field] = value
+            self.note_entries(field, there={text.stem(value)})
             self.note(field, changed=True)
+
+    def clear_scalar(self, field: str) -> None:
+        """Empty a scalar."""
+        self.note_entries(field, gone={text.stem(self.values[field])})
+        self.values[field] = ""
+        self.note(field, changed=True)
 
     def list_items(self, field: str, operation: str, value: str) -> None:
         old: tuple[str, ...] = self.values[field]
@@ -129,20 +173,16 @@ class _Edit:
             if not items:
                 return
             new = tuple(i for i in old if not any(_hits(i, wanted) for wanted in items))
-        elif operation == "replace":
-            new = text.upsert((), items)
         else:
-            new = text.upsert(old, items)
+            if operation == "replace" and self.outdated(field, old):
+                return
+            items = [i for i in items if not self.removed_since(field, text.stem(i))]
+            new = text.upsert(() if operation == "replace" else old, items)
         if field == "goals":
             new = tuple(i for i in new if not text.is_completed(i) and not text.is_instruction_echo(i))
         if fragments := [i for i in items if text.is_fragment(i)]:
             self.refused[field] = f"Unbalanced parentheses: {'; '.join(fragments)}"
-        stones = self.tombstones.setdefault(field, {})
-        kept = {text.stem(i) for i in new}
-        for gone in {text.stem(i) for i in old} - kept:
-            stones[gone] = self.now
-        for present in kept:
-            stones.pop(present, None)
+        self.note_entries(field, there=_keys(new), gone=_keys(old))
         self.values[field] = new
         self.note(field, changed=new != old, affirmable=operation == "add")
 
@@ -157,9 +197,10 @@ class _Edit:
             fresh = [
                 Milestone(date=_date_in(i, self.said), text=i)
                 for i in dict.fromkeys(items)
-                if text.stem(i) not in known
+                if text.stem(i) not in known and not self.removed_since("milestones", text.stem(i))
             ]
             new = tuple(sorted((*kept, *fresh), key=lambda m: (m.date, m.text)))
+        self.note_entries("milestones", there=_keys(new), gone=_keys(old))
         self.values["milestones"] = new
         self.note("milestones", changed=new != old, affirmable=False)
 
@@ -173,15 +214,17 @@ class _Edit:
         else:
             kept = {} if operation == "replace" else {text.stem(s.position): s for s in old}
             for position, reason in items:
-                before = kept.get(text.stem(position))
-                if (
-                    before is not None
-                    and before.position == position
-                    and before.reason in (reason, reason or before.reason)
+                key = text.stem(position)
+                before = kept.get(key)
+                if before is not None and (
+                    (before.position == position and before.reason in (reason, reason or before.reason))
+                    or (not self.user and self._said_before(before.updated_at))
                 ):
                     continue
-                kept[text.stem(position)] = Stance(position=position, reason=reason, updated_at=self.said)
+                if not self.removed_since("stances", key):
+                    kept[key] = Stance(position=position, reason=reason, updated_at=self.said)
             new = tuple(kept.values())
+        self.note_entries("stances", there=_keys(new), gone=_keys(old))
         self.values["stances"] = new
         self.note("stances", changed=new != old)
 
@@ -193,10 +236,13 @@ class _Edit:
         if old == value:
             self.note(meta, changed=False)
             return
-        if self.outranked(meta, old):
+        # All of the environment has one time: what was said about one entry tells nothing of another.
+        outranked = self.outranked(meta, old) if field == "preferences" else self.set_by_user(meta, old)
+        if outranked or self.removed_since(field, text.fold(key)):
             return
         entries[known] = value
         self.values[field] = entries
+        self.note_entries(field, there={text.fold(key)})
         self.note(meta if known == key else f"pref:{known}", changed=True)
 
     def drop_entries(self, field: str, value: str) -> None:
@@ -205,9 +251,8 @@ class _Edit:
         gone = [k for k in entries if text.fold(k) in wanted]
         if gone:
             self.values[field] = {k: v for k, v in entries.items() if k not in gone}
-            stones = self.tombstones.setdefault(field, {})
+            self.note_entries(field, gone={text.fold(key) for key in gone})
             for key in gone:
-                stones[text.fold(key)] = self.now
                 self.meta.pop(f"pref:{key}", None)
             self.changed += [f"env_{k}" if field == "environment" else k for k in gone]
 
@@ -217,13 +262,16 @@ class _Edit:
         if item and field in LISTS:
             gone = text.stem(item)
             self.values[field] = tuple(i for i in self.values[field] if text.stem(i) != gone)
-            self.tombstones.setdefault(field, {})[gone] = self.now
+            self.note_entries(field, gone={gone})
         elif item and field == "milestones":
             self.values[field] = tuple(m for m in self.values[field] if m.text != item)
+            self.note_entries(field, gone={text.stem(item)})
         elif item and field == "stances":
             self.values[field] = tuple(s for s in self.values[field] if s.position != item)
+            self.note_entries(field, gone={text.stem(item)})
         elif field in SCALARS:
-            self.values[field] = ""
+            self.clear_scalar(field)
+            return
         elif key.startswith("env_"):
             self.drop_entry("environment", key.removeprefix("env_"))
             return
@@ -234,7 +282,7 @@ class _Edit:
 
     def drop_entry(self, field: str, key: str) -> None:
         self.values[field] = {k: v for k, v in self.values[field].items() if k != key}
-        self.tombstones.setdefault(field, {})[text.fold(key)] = self.now
+        self.note_entries(field, gone={text.fold(key)})
         self.meta.pop(f"pref:{key}", None)
 
     def mark(self, value: str, sensitive: bool) -> None:
@@ -266,8 +314,7 @@ class _Edit:
         elif field in SCALARS:
             if operation == "remove":
                 if _hits(self.values[field], value):
-                    self.values[field] = ""
-                    self.note(field, changed=True)
+                    self.clear_scalar(field)
             else:
                 self.scalar(field, value)
         elif field == "milestones":
@@ -304,11 +351,18 @@ def heal(profile: Profile, tombstones: Mapping[str, Mapping[str, datetime]], now
     """
     limit = now - timedelta(days=LIST_TOMBSTONE_DAYS)
 
-    def gone(field: str, key: str) -> bool:
+    def gone(field: str, key: str, said: datetime | None = None) -> bool:
+        """Whether an entry was removed, and not said again since as far as its own time tells."""
         time = tombstones.get(field, {}).get(key)
-        return time is not None and time >= limit
+        return time is not None and time >= limit and (said is None or said <= time)
 
     changes: dict[str, Any] = {}
+    for field in SCALARS:
+        said = (profile.field_meta.get(field) or FieldMeta()).updated_at
+        if (value := getattr(profile, field)) and gone(field, text.stem(value), said):
+            changes[field] = ""
+    changes["milestones"] = tuple(m for m in profile.milestones if not gone("milestones", text.stem(m.text)))
+    changes["stances"] = tuple(s for s in profile.stances if not gone("stances", text.stem(s.position), s.updated_at))
     for field in LISTS:
         items = text.upsert((), getattr(profile, field))
         items = tuple(i for i in items if not gone(field, text.stem(i)))
@@ -336,11 +390,25 @@ def heal(profile: Profile, tombstones: Mapping[str, Mapping[str, datetime]], now
     return profile.model_copy(update=changes)
 
 
-def _keys(field: str, value: Any) -> set[str]:
-    """What the entries of a list or map are tombstoned by."""
-    if field in LISTS:
-        return {text.stem(i) for i in value}
-    return {text.fold(k) for k in value} if isinstance(value, dict) else set()
+def _keys(value: Any) -> set[str]:
+    """What the entries of a field are tombstoned by."""
+    match value:
+        case dict():
+            return {text.fold(k) for k in value}
+        case str():
+            return {text.stem(value)} if value else set()
+        case _:
+            return {text.stem(_text_of(i)) for i in value}
+
+
+def _text_of(item: str | Milestone | Stance) -> str:
+    match item:
+        case Milestone():
+            return item.text
+        case Stance():
+            return item.position
+        case _:
+            return item
 
 
 class ProfileBook:
@@ -405,15 +473,14 @@ class ProfileBook:
             side = self._stores.side.read()
             stones = {k: dict(v) for k, v in side.list_tombstones.items()}
             changes: dict[str, Any] = {}
+            for field in kept.model_fields_set & set(_VALUES):
+                for key in _keys(getattr(kept, field)):
+                    stones.get(field, {}).pop(key, None)
             for field in kept.model_fields_set & set(SCALARS):
                 changes[field] = getattr(disk, field) or getattr(kept, field)
             for field in kept.model_fields_set & set(LISTS):
-                for item in getattr(kept, field):
-                    stones.get(field, {}).pop(text.stem(item), None)
                 changes[field] = text.upsert(getattr(kept, field), getattr(disk, field))
             for field in kept.model_fields_set & {"environment", "preferences"}:
-                for key in getattr(kept, field):
-                    stones.get(field, {}).pop(text.fold(key), None)
                 changes[field] = {**getattr(kept, field), **getattr(disk, field)}
             for field in kept.model_fields_set & {"milestones", "stances"}:
                 changes[field] = tuple(dict.fromkeys((*getattr(disk, field), *getattr(kept, field))))
@@ -441,12 +508,11 @@ class ProfileBook:
             stones = {k: dict(v) for k, v in side.list_tombstones.items()}
             meta = dict(disk.field_meta)
             for field in fields:
-                kept, gone = _keys(field, getattr(old, field)), _keys(field, getattr(new, field))
-                if field in (*LISTS, "environment", "preferences"):
-                    marks = stones.setdefault(field, {})
-                    marks.update(dict.fromkeys(gone - kept, now))
-                    for key in kept:
-                        marks.pop(key, None)
+                kept, gone = _keys(getattr(old, field)), _keys(getattr(new, field))
+                marks = stones.setdefault(field, {})
+                marks.update(dict.fromkeys(gone - kept, now))
+                for key in kept:
+                    marks.pop(key, None)
                 if field != "preferences":
                     meta[field] = meta.get(field, FieldMeta()).model_copy(update={"updated_at": now})
             if not fields:

@@ -125,9 +125,23 @@ _SENSITIVE = frozenset(
         """
     )
 )
+_NAMING_SOFTWARE = word_set("font ip mac dns bind listen server host base proxy log test mock fake servidor teste")
+"""Words before a private one that make it a matter of software: ``font_family``, ``ip_address``."""
+_SOFTWARE = word_set(
+    """
+    check checks probe endpoint url path port ip dns server host client api sdk framework library lib module package
+    plugin component layout template widget theme style format regex validation strategy driver middleware process
+    branch version versions dependency dependencies test tests fixture fixtures servidor formato teste testes
+    """
+)
+"""Words behind a private one that do: ``health_check``, ``email_client``, ``child_process``."""
 _KEY_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\dA-Z_]+|\d+")
 
 
 def is_sensitive_key(key: str) -> bool:
     """Whether a key names something private, by whole words (spec/memory.md §5.7, §18.1 row 23)."""
-    return any(fold(word) in _SENSITIVE for word in _KEY_WORD.findall(key))
+    words = [fold(word) for word in _KEY_WORD.findall(key)]
+    return any(
+        word in _SENSITIVE and before not in _NAMING_SOFTWARE and behind not in _SOFTWARE
+        for before, word, behind in zip(["", *words], words, [*words[1:], ""], strict=False)
+    )

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chatls_core.memory import scoring, workspaces
+from chatls_core.memory.context import episode_view
 from chatls_core.memory.meaning import NEAREST, Meaning, Near, blended
 from chatls_core.memory.profile import view as profile_view
 from chatls_core.memory.records import EPOCH, Episode, Fact, Origin
@@ -230,7 +231,7 @@ class Retriever:
                 entry.fact.source_project,
             )
         if kind == "episode" and (episode := now.episodes.get(rest)) is not None:
-            return _episode_item(episode, score, why)
+            return _episode_item(now, episode, score, why)
         if kind == "profile" and rest.isdigit():
             fields = profile_view(now.profile, EPOCH).fields
             if int(rest) < len(fields):
@@ -340,12 +341,12 @@ def _standing(now: Snapshot, item: RecallItem, moment: datetime, project: str) -
 
 def _episodes_within(now: Snapshot, window: Window) -> list[RecallItem]:
     found = [e for e in now.episodes.values() if window.start <= e.date < window.end]
-    return [_episode_item(e, 0.01, "happened in that time") for e in sorted(found, key=lambda e: e.date)]
+    return [_episode_item(now, e, 0.01, "happened in that time") for e in sorted(found, key=lambda e: e.date)]
 
 
-def _episode_item(episode: Episode, score: float, why: str) -> RecallItem:
+def _episode_item(now: Snapshot, episode: Episode, score: float, why: str) -> RecallItem:
     text = episode.summary + (f" → {episode.outcome}" if episode.outcome else "")
-    source = SourceView(episode.source or "extraction", time=episode.created_at)
+    source = episode_view(episode, now).source
     return RecallItem("episode", episode.id, text, score, why, source, episode.date, "", episode.project)
 
 

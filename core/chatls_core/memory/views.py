@@ -35,7 +35,7 @@ class SourceView:
 
 @dataclass(frozen=True, slots=True)
 class FactView:
-    """A fact as a person sees it. ``age_days`` counts since it was learned; ``valid_to`` is set for past values."""
+    """A fact as a person sees it. ``age_days`` counts since it was said; ``valid_to`` is set for past values."""
 
     id: str
     content: str

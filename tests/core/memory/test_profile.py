@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -97,8 +98,9 @@ def test_freshness_is_kept_and_staleness_shown(memory: Memory, clock: SetClock) 
 
 
 @pytest.mark.parametrize(
-    "key", ["salary", "monthly_salary", "cardNumber", "home-address", "saúde", "conta_bancaria", "wife", "rg", "pix"]
-)
+    "key", ["salary", "monthly_salary", "cardNumber", "home-address", "saúde", "conta_bancaria", "wife", "rg", "pix",
+            "client_email", "health_insurance", "family_name"]
+)  # fmt: skip
 def test_private_keys_are_known_by_word(key: str) -> None:
     assert is_sensitive_key(key)
 
@@ -106,10 +108,14 @@ def test_private_keys_are_known_by_word(key: str) -> None:
 @pytest.mark.parametrize(
     "key",
     ["org", "organization", "target_branch", "merge_strategy", "large_files", "container_runtime", "karma_runner",
-     "pixel_ratio", "contact_style", "dashboard"],
+     "pixel_ratio", "contact_style", "dashboard", "font_family", "health_check_path", "ip_address", "email_client",
+     "child_process", "passport_strategy", "test_email", "endereco_ip"],
 )  # fmt: skip
-def test_keys_that_merely_contain_such_letters_are_not_private(key: str) -> None:
-    assert not is_sensitive_key(key)
+def test_names_of_technical_things_are_not_taken_for_private_ones(memory: Memory, key: str) -> None:
+    """memory.md §18.1 row 23: by bare substring "karma_runner" (arma) was a weapon and "pixel_ratio" (pix) money."""
+    (field,) = memory.profile({key: "as agreed"}, source=USER).fields
+    assert not field.sensitive
+    assert "Private values" not in memory.recall("as agreed").context
 
 
 def test_private_preferences_are_marked_and_the_mark_can_be_changed(memory: Memory) -> None:
@@ -128,18 +134,39 @@ def test_settings_of_the_machine_move_to_the_environment(memory: Memory) -> None
     assert entries(memory, "tea") == ["Assam"]
 
 
-def test_a_removed_goal_stays_removed_though_another_process_writes_it_back(
-    memory: Memory, make: MakeMemory, clock: SetClock
+@pytest.mark.parametrize(
+    ("given", "removed", "kept"),
+    [
+        ({"goals": "learn Go, learn Rust"}, {"goals_done": "learn Go"}, {"goals": ["learn Rust"]}),
+        ({"milestones": "ran 10 km; read K&R"}, {"milestones_remove": "10 km"}, {"milestones": "read K&R"}),
+        ({"stances": "tabs :: width; small PRs"}, {"stances_remove": "tabs"}, {"stances": ["small PRs"]}),
+        ({"company": "Acme", "name": "Ana"}, {"company_remove": "Acme"}, {"company": [], "name": ["Ana"]}),
+        ({"tea": "Assam", "color": "red"}, {"preferences_remove": "tea"}, {"tea": [], "color": ["red"]}),
+        ({"env_gpu": "T4", "env_os": "linux"}, {"env_remove": "gpu"}, {"env_gpu": [], "env_os": ["linux"]}),
+    ],
+)
+def test_what_was_removed_stays_removed_though_another_process_writes_it_back(
+    memory: Memory,
+    make: MakeMemory,
+    clock: SetClock,
+    given: dict[str, str],
+    removed: dict[str, str],
+    kept: dict[str, Any],
 ) -> None:
-    memory.profile({"goals": "learn Go, learn Rust"}, source=USER)
+    """memory.md §18.1 row 27: the other process holds the profile and unites it with the file, without tombstones."""
+    memory.profile(given, source=USER)
     held = json.loads((memory.folder / "user_profile.json").read_text())
+    before = {key: entries(memory, key) for key in kept}
     clock.forward(seconds=10)
-    memory.profile({"goals_done": "learn Go"}, source=USER)
+    memory.profile(removed, source=USER)
     held["last_updated"] = "2026-06-02T00:00:00Z"
-    (memory.folder / "user_profile.json").write_text(json.dumps(held))  # a union without tombstones
-    assert entries(make(), "goals") == ["learn Rust"]
-    memory.profile({"goals": "learn Go"}, source=USER)
-    assert sorted(entries(make(), "goals")) == ["learn Go", "learn Rust"]
+    (memory.folder / "user_profile.json").write_text(json.dumps(held))
+    for key, left in kept.items():
+        shown = entries(make(), key)
+        assert shown == left if isinstance(left, list) else [left in s for s in shown] == [True]
+    clock.forward(seconds=10)
+    memory.profile(given, source=USER)
+    assert {key: sorted(entries(make(), key)) for key in kept} == {key: sorted(before[key]) for key in kept}
 
 
 def test_two_servers_keep_both_changes(memory: Memory, make: MakeMemory) -> None:

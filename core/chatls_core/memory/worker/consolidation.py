@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from chatls_core.llm.messages import Message, ModelRequest, TextPart
@@ -43,10 +43,11 @@ _DROP = re.compile(rf"[\s*•-]*DROP[\s*]+(?P<numbers>{_NUMBERS})", re.IGNORECAS
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to take in, and the ids that go."""
+    """What to take in, the ids that go, and by which fact those that were merged are replaced."""
 
     merged: tuple[tuple[Fact, Details], ...] = ()
     gone: tuple[str, ...] = ()
+    replaced: Mapping[str, str] = field(default_factory=dict)
 
 
 def listing(facts: Sequence[Fact], limit: int) -> Sequence[Fact]:
@@ -60,10 +61,10 @@ def listing(facts: Sequence[Fact], limit: int) -> Sequence[Fact]:
     return kept
 
 
-def request(facts: Sequence[Fact], now: datetime) -> ModelRequest:
-    """The question about a list of facts."""
+def request(facts: Sequence[Fact], alive: Alive, now: datetime) -> ModelRequest:
+    """The question about a list of facts, each with the day it was said (§18.1 row 6)."""
     lines = "\n".join(
-        f"{n}. [{f.category}] {f.content} (since {f.created_at:%Y-%m-%d}, used {f.access_count}×)"
+        f"{n}. [{f.category}] {f.content} (since {alive.valid_from(f):%Y-%m-%d}, used {f.access_count}×)"
         for n, f in enumerate(facts, 1)
     )
     message = Message("user", (TextPart(lines),), id="facts", time=now)
@@ -74,6 +75,7 @@ def plan(reply: str, facts: Sequence[Fact], alive: Alive) -> Plan:
     """What an answer asks for, without what must not be done. Raises :class:`UnreadableReplyError`."""
     merged: list[tuple[Fact, Details]] = []
     gone: dict[str, None] = {}
+    replaced: dict[str, str] = {}
     understood = is_nothing(reply) and bool(reply.strip())
     for line in reply.splitlines():
         if match := _MERGE.match(line):
@@ -81,7 +83,9 @@ def plan(reply: str, facts: Sequence[Fact], alive: Alive) -> Plan:
             parents = [f for f in _numbered(match["numbers"], facts) if f.id not in gone]
             if (one := _merge(parents, match["text"], alive.details)) is not None:
                 merged.append(one)
-                gone.update(dict.fromkeys(f.id for f in parents if f.id != one[0].id))
+                parted = [f.id for f in parents if f.id != one[0].id]
+                gone.update(dict.fromkeys(parted))
+                replaced.update(dict.fromkeys(parted, one[0].id))
         elif match := _DROP.match(line):
             understood = True
             for fact in _numbered(match["numbers"], facts):
@@ -93,7 +97,7 @@ def plan(reply: str, facts: Sequence[Fact], alive: Alive) -> Plan:
     leaving = tuple(i for i in gone if i not in new)
     if len(alive.facts) - len(leaving) < len(alive.facts) * SHRINK_LIMIT:
         raise UnreadableReplyError("The answer would remove more than half of the facts.")
-    return Plan(tuple(merged), leaving)
+    return Plan(tuple(merged), leaving, replaced)
 
 
 def weak(alive: Alive, now: datetime, *, crowded: bool) -> tuple[str, ...]:

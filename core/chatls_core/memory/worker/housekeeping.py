@@ -156,7 +156,7 @@ class Housekeeper:
                 plan = await self._plan(alive)
                 if plan is not None:
                     by = "model"
-                    gone = await asyncio.to_thread(self._memory.consolidate, plan.merged, plan.gone)
+                    gone = await asyncio.to_thread(self._memory.consolidate, plan.merged, plan.gone, plan.replaced)
                     merged, archived = len(plan.merged) if gone else 0, len(gone)
             faded = consolidation.weak(self._memory.snapshot().alive, self._clock(), crowded=self._crowded())
             if faded and not self._was_away():
@@ -180,7 +180,7 @@ class Housekeeper:
             facts = consolidation.listing(alive.ranked, min(64_000, model.info.window))
             listed = facts
             now = self._clock()
-            reply = await ask(model, lambda _: consolidation.request(facts, now), seconds=COMPACTION_SECONDS)
+            reply = await ask(model, lambda _: consolidation.request(facts, alive, now), seconds=COMPACTION_SECONDS)
             self._usage += reply.usage
             return consolidation.plan(reply.text, facts, alive)
         except (ModelError, UnreadableReplyError) as error:

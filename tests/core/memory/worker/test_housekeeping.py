@@ -61,6 +61,7 @@ def number(rig: Rig, request: ModelRequest, content: str) -> int:
 
 
 async def test_the_model_merges_what_it_names_and_nothing_else_changes(tmp_path: Path) -> None:
+    """memory.md §18.1 row 21: what is known of both parents, and what was linked to them, belongs to the merged fact."""
     rig = Rig(tmp_path)
     first = remember(rig, "The cache runs on Redis in production with replicas")[0]
     start = rig.clock.now
@@ -71,6 +72,8 @@ async def test_the_model_merges_what_it_names_and_nothing_else_changes(tmp_path:
     ).id
     before = {f.id: f for f in rig.memory.facts(limit=100).facts}
     assert {first, second} <= before.keys()
+    rig.memory.sensitive(second)
+    rig.memory.record_topics({"cache snapshots": "", "in production with replicas": ""}, source=EXTRACTED)
     merged = "The production cache runs on Redis with replicas and snapshots"
     rig.clock.advance(days=1)
 
@@ -87,6 +90,11 @@ async def test_the_model_merges_what_it_names_and_nothing_else_changes(tmp_path:
     assert new.created_at == start
     assert new.last_accessed == before[second].last_accessed
     assert {s.message for s in new.sources} == {"", "m7"}
+    assert new.sensitive
+    assert {t.name: t.fact_ids for t in rig.memory.topics().topics} == {
+        "cache snapshots": (new.id,),
+        "in production with replicas": (new.id,),
+    }
     untouched = before.keys() & after.keys()
     assert all(after[i].last_accessed == before[i].last_accessed for i in untouched)
     assert len(json.loads((tmp_path / "memory" / "memory_archive.json").read_text())) == 2
@@ -122,15 +130,39 @@ async def test_what_the_user_said_and_what_is_pinned_is_never_dropped(tmp_path: 
     assert {said, pinned} <= {f.id for f in rig.memory.facts(limit=100).facts}
 
 
-async def test_compaction_is_due_by_the_time_on_disk(tmp_path: Path) -> None:
+async def test_a_store_compacted_every_day_fades_all_the_same(tmp_path: Path) -> None:
+    """memory.md §18.1 row 20: a pass of the model is no use of the facts it saw."""
+    rig = Rig(tmp_path)
+    old = many(rig)
+    used = old[0]
+    for day in range(0, 160, 4):
+        rig.clock.advance(days=4)
+        remember(rig, f"The visitor of day {day} liked the {day} cakes")
+        if day % 40 == 0:
+            rig.memory.evidence([used], "Service alder is owned by the lime squad, as I said.")
+        assert (await rig.housekeeper.housekeep()).by == "model"
+    left = {f.id for f in rig.memory.facts(limit=100).facts}
+    assert left & set(old) == {used}
+    assert len(json.loads((tmp_path / "memory" / "memory_archive.json").read_text())) >= 11
+
+
+async def test_what_is_due_is_told_by_the_time_on_disk(tmp_path: Path) -> None:
+    """memory.md §18.1 row 22: one who works an hour a day has a tidy memory, though no process lasts."""
     rig = Rig(tmp_path)
     many(rig)
+    rig.memory.note("of that day", time=rig.clock.now)
     await rig.housekeeper.housekeep()
     for hours, due in ((1, False), (22, False), (2, True)):
         rig.clock.advance(hours=hours)
         many(rig, 14)
         rig.restart()
         assert bool((await rig.housekeeper.housekeep()).by) is due
+    removed: list[str] = []
+    for _ in range(40):
+        rig.clock.advance(hours=24)
+        rig.restart()
+        removed += (await rig.housekeeper.housekeep()).notes_removed
+    assert removed == ["2026-03-02"]
 
 
 async def test_a_store_near_its_cap_is_compacted_earlier(tmp_path: Path) -> None:
