@@ -31,10 +31,14 @@ from chatls_core.memory.views import (
 from chatls_core.store import PLAIN
 from chatls_core.text import tokenizer
 from chatls_core.text.cut import byte_length
+from chatls_core.text.days import local_day
+from chatls_core.text.literal import one_line
 from chatls_core.text.passages import Passage
 from chatls_core.text.ranking import PassageIndex
 
 TRUNCATED = "- … (more facts are stored than fit here)"
+LISTED = 10
+"""Notes and digests that are named in the list of files."""
 
 
 def fact_view(fact: Fact, alive: Alive, now: datetime) -> FactView:
@@ -57,7 +61,7 @@ def fact_view(fact: Fact, alive: Alive, now: datetime) -> FactView:
         pinned=bool(details and details.pinned),
         sensitive=bool(details and details.sensitive),
         sources=sources,
-        age_days=max(0, (now - alive.valid_from(fact)).days),
+        age_days=max(0, (local_day(now) - local_day(alive.valid_from(fact))).days),
     )
 
 
@@ -67,7 +71,7 @@ def past_view(entry: HistoryEntry, alive: Alive, now: datetime) -> FactView:
         fact_view(entry.fact, alive, now),
         id=past_id(entry),
         valid_from=entry.valid_from,
-        age_days=max(0, (now - entry.valid_from).days),
+        age_days=max(0, (local_day(now) - local_day(entry.valid_from)).days),
         valid_to=entry.valid_to,
         superseded_by=entry.superseded_by,
         sources=tuple(SourceView(o.kind, o.session, o.message, o.time) for o in entry.sources),
@@ -138,9 +142,9 @@ def timeline(
         chosen = [e for e in inside if e.id in hits]
         if not chosen and window is not None:
             chosen = inside
-    chosen = sorted(chosen, key=lambda e: (e.date, e.id))[-limit:] if limit > 0 else []
-    views: tuple[EpisodeView, ...] = tuple(context.episode_view(e, now) for e in chosen)
-    return Timeline(views, window, query)
+    shown = sorted(chosen, key=lambda e: (e.date, e.id))[-limit:] if limit > 0 else []
+    views: tuple[EpisodeView, ...] = tuple(context.episode_view(e, now) for e in shown)
+    return Timeline(views, window, query, len(chosen))
 
 
 def _window(
@@ -201,7 +205,7 @@ def stats(now: Snapshot, stores: Stores, cap: int) -> Stats:
         messages=usage.total_messages,
         peak_hours=context.peak_hours(usage),
         features=features,
-        problems=stores.problems(),
+        problems=stores.faults(),
         sealed=stores.codec is not PLAIN,
     )
 
@@ -220,7 +224,7 @@ def longterm(alive: Alive, limit: int) -> str:
         lines.append(heading)
         room -= byte_length(heading) + 1
         for fact in by_category[category]:
-            line = f"- {fact.content}"
+            line = f"- {one_line(fact.content)}"
             if byte_length(line) + 1 > room:
                 return "\n".join([*lines, TRUNCATED]) + "\n"
             lines.append(line)
@@ -229,14 +233,33 @@ def longterm(alive: Alive, limit: int) -> str:
 
 
 def files(stores: Stores) -> FileList:
-    """The files of memory with their sizes."""
+    """The files of memory with their sizes, those that were set aside as damaged included."""
     sizes = {}
     for path in stores.fs.list(stores.folder):
         signature = stores.fs.signature(path)
-        if signature is not None and path.suffix in (".json", ".md"):
+        if signature is not None and (path.suffix in (".json", ".md") or stores.is_set_aside(path.name)):
             sizes[path.name] = signature.size
-    days = tuple(d.isoformat() for d in notes.days(stores)[:10])
-    return FileList(str(stores.folder), sizes, days, tuple(name for name, _ in notes.digests(stores)[:10]))
+    lists = (stores.facts, stores.archive, stores.episodes, stores.topics, stores.projects)
+    items = {store.path.name: len(store.read()) for store in lists if store.path.name in sizes}
+    items |= {
+        store.path.name: len(entries)
+        for store, entries in (
+            (stores.history, stores.history.read().entries),
+            (stores.undo, stores.undo.read().entries),
+            (stores.side, stores.side.read().items),
+        )
+        if store.path.name in sizes
+    }
+    days, digests = notes.days(stores), notes.digests(stores)
+    return FileList(
+        str(stores.folder),
+        sizes,
+        tuple(d.isoformat() for d in days[:LISTED]),
+        tuple(name for name, _ in digests[:LISTED]),
+        items,
+        len(days),
+        len(digests),
+    )
 
 
 def daily(stores: Stores, day: date) -> TextView:

@@ -16,6 +16,7 @@ from chatls_core.memory.snapshot import Snapshot
 from chatls_core.memory.stores import Stores
 from chatls_core.memory.views import EpisodeView, NodeView, Recall, RecallItem, SourceView
 from chatls_core.text.cut import by_bytes, by_chars, byte_length
+from chatls_core.text.days import local_day
 
 RECENT_DAYS = 14
 
@@ -74,9 +75,8 @@ def assemble(
     """Everything relevant within ``limit`` bytes: what the question brought, and what is ``related`` in the graph."""
     budget = Budget(limit)
     if recall.window is not None:
-        start, end = recall.window
         inside = [i for i in recall.items if i.kind == "episode"]
-        heading = f"## Timeline {start:%Y-%m-%d} → {end:%Y-%m-%d}"
+        heading = f"## Timeline {markdown.period(recall.window)}"
         budget.add_lines(heading, (_item_line(i) for i in inside), most=15)
     budget.add(_section("## User Profile", profile_text(now.profile, moment, project)))
     budget.add(_section("## Projects", projects_text(now)))
@@ -109,7 +109,7 @@ def _section(heading: str, text: str) -> str:
 def _item_line(item: RecallItem) -> str:
     """One recalled item, to be frozen: absolute dates, no scores or ages."""
     origin = f" (from: {workspaces.label(item.project)})" if item.project and item.kind != "episode" else ""
-    date = f"{item.date:%Y-%m-%d}" if item.date and item.date > EPOCH else ""
+    date = local_day(item.date).isoformat() if item.date and item.date > EPOCH else ""
     if item.kind == "past":
         return f"- [{item.category}, no longer true] {item.text}{origin} ({item.why.rsplit('; ', 1)[-1]})"
     if item.kind == "episode":
@@ -160,7 +160,7 @@ def profile_text(profile: Profile, moment: datetime, project: str = "") -> str:
     if profile.environment:
         lines.append("Environment: " + ", ".join(f"{k}={v}" for k, v in sorted(profile.environment.items())))
     if profile.milestones:
-        lines.append("Milestones: " + "; ".join(f"[{m.date:%Y-%m-%d}] {m.text}" for m in profile.milestones[-8:]))
+        lines.append("Milestones: " + "; ".join(f"[{local_day(m.date)}] {m.text}" for m in profile.milestones[-8:]))
     commands = sorted(profile.top_commands.items(), key=lambda c: (-c[1], c[0]))[:5]
     if commands:
         lines.append("Most used commands: " + ", ".join(name for name, _ in commands))
@@ -169,7 +169,7 @@ def profile_text(profile: Profile, moment: datetime, project: str = "") -> str:
         private = " [sensitive]" if (m := meta.get(f"pref:{key}")) and m.sensitive else ""
         lines.append(f"{key}{private}: {value}")
     stale = sorted(
-        f"{key.removeprefix('pref:')} ({seen:%Y-%m-%d})"
+        f"{key.removeprefix('pref:')} ({local_day(seen)})"
         for key, m in meta.items()
         if (seen := m.confirmed_at or m.updated_at) is not None and (moment - seen).days > 120
     )

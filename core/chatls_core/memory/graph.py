@@ -15,7 +15,10 @@ from chatls_core.memory.snapshot import Snapshot, title
 from chatls_core.memory.views import EdgeView, GraphView, NodeView
 from chatls_core.memory.workspaces import same_project
 from chatls_core.text import tokenizer
+from chatls_core.text.amounts import amount
 from chatls_core.text.cut import by_chars
+from chatls_core.text.days import local_day
+from chatls_core.text.literal import one_line
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -102,7 +105,7 @@ def _add_nodes(net: Net, now: Snapshot, others: Sequence[Neighbour], cards: Sequ
         _node(net, "profile:user", "profile", now.profile.name or "user", now.profile.role, 10)
     for e in sorted(now.episodes.values(), key=lambda e: e.date)[-MAX_EPISODES:]:
         summary = e.summary + (f" → {e.outcome}" if e.outcome else "")
-        _node(net, f"episode:{e.id}", "episode", f"{e.date:%Y-%m-%d} {title(e.summary)}", summary)
+        _node(net, f"episode:{e.id}", "episode", f"{local_day(e.date)} {title(e.summary)}", summary)
     sessions = sorted((o for o in others if o.kind == "session"), key=lambda o: (o.day or date.min, o.name))
     for other in [*sessions[-MAX_SESSIONS:], *(o for o in others if o.kind != "session")]:
         _node(net, _other_key(other), other.kind, other.title or other.name, other.summary, 1)
@@ -264,11 +267,12 @@ def hubs(net: Net, most: int = 8, *, tags: bool = True) -> list[str]:
 
 
 def index_card(net: Net) -> str:
-    """``Knowledge graph: N nodes, M links (kind count, …). Hubs: …``; empty for an empty graph."""
+    """``Knowledge graph: N nodes, M links (kind count, …). Hubs: …`` on one line; empty for an empty graph."""
     if not net.number_of_nodes():
         return ""
     counts = Counter(data["kind"] for _, data in net.nodes(data=True))
     listed = ", ".join(f"{kind} {counts[kind]}" for kind in KINDS if counts[kind])
-    text = f"Knowledge graph: {net.number_of_nodes()} nodes, {net.number_of_edges()} links ({listed})."
-    names = [net.nodes[k]["title"] for k in hubs(net)]
+    size = f"{amount(net.number_of_nodes(), 'node')}, {amount(net.number_of_edges(), 'link')}"
+    text = f"Knowledge graph: {size} ({listed})."
+    names = [one_line(net.nodes[k]["title"]) for k in hubs(net)]
     return text + (f" Hubs: {', '.join(names)}." if names else "")

@@ -30,10 +30,12 @@ from chatls_core.memory.together import Together, united
 from chatls_core.memory.views import (
     AutoRecall,
     FactDetails,
+    FactList,
     FactPage,
     FileList,
     Forgotten,
     GraphView,
+    LineView,
     MemoryChange,
     NodeView,
     ProfileView,
@@ -150,7 +152,7 @@ class Memory:
         ``context`` of the result is the text for a model, in at most ``budget`` bytes (default: the setting
         ``memory.retrievalBudget``).
         """
-        now, moment, where = self.snapshot(), self.clock(), str(project or "")
+        now, moment, where = self.snapshot(), self._moment(), str(project or "")
         found = self._retriever.recall(now, query, as_of=as_of, limit=limit, project=where, moment=moment)
         size = self.settings.retrieval_budget if budget is None else budget
         related = self._related(found) if self.settings.graph and len(now.alive.facts) <= EXPANDED_FACTS else ()
@@ -170,7 +172,7 @@ class Memory:
         ``query`` is the user's own text; ``carried`` are ids the conversation holds already.
         """
         return self._retriever.auto_recall(
-            self.snapshot(), query, carried=carried, project=str(project or ""), moment=now or self.clock()
+            self.snapshot(), query, carried=carried, project=str(project or ""), moment=self._moment(now)
         )
 
     def read_ahead(self) -> None:
@@ -343,7 +345,7 @@ class Memory:
     ) -> Timeline:
         """Finished work in order of time (:func:`chatls_core.memory.browse.timeline`). Raises :class:`ValueError`."""
         return browse.timeline(
-            self.snapshot(), query, start=start, end=end, project=project, limit=limit, moment=as_of or self.clock()
+            self.snapshot(), query, start=start, end=end, project=project, limit=limit, moment=self._moment(as_of)
         )
 
     def topics(self) -> TopicList:
@@ -358,10 +360,10 @@ class Memory:
         """Sizes, habits, and problems of the files."""
         return browse.stats(self.snapshot(), self.stores, self.settings.max_facts)
 
-    def longterm(self) -> TextView:
+    def longterm(self) -> FactList:
         """All facts as Markdown, in at most ``memory.maxSize`` bytes."""
         text = browse.longterm(self._facts.alive(), self.settings.max_size)
-        return TextView("Long-term memory", text)
+        return FactList("Long-term memory", text)
 
     def list(self) -> FileList:
         """The files of memory."""
@@ -382,7 +384,8 @@ class Memory:
 
     def load(self, day: str | date = "") -> TextView:
         """The text that brings a day's note into a conversation. Raises :class:`ValueError`."""
-        return browse.loaded(self.snapshot(), self.stores, self._day(day), self.settings.max_size)
+        view = browse.loaded(self.snapshot(), self.stores, self._day(day), self.settings.max_size)
+        return replace(view, text=cards.safe(view.text))
 
     def _day(self, day: str | date) -> date:
         if isinstance(day, date):
@@ -394,12 +397,12 @@ class Memory:
 
     # The graph
 
-    def map(self) -> TextView:
+    def map(self) -> LineView:
         """The graph's index card (spec/memory.md §12.3)."""
         from chatls_core.memory import graph
 
         text = graph.index_card(self._graph())
-        return TextView("Knowledge graph", cards.safe(text) or "The knowledge graph is empty.")
+        return LineView("Knowledge graph", cards.safe(text) or "The knowledge graph is empty.")
 
     def neighbors(self, query: str, *, hops: int = 2, limit: int = 12) -> GraphView:
         """What is near the thing a query means."""
@@ -601,6 +604,10 @@ class Memory:
                 )
                 self._seen = parts
             return self._snapshot
+
+    def _moment(self, given: datetime | None = None) -> datetime:
+        """``given`` or now in this machine's zone: a person's days are counted from it (spec/memory.md §7.3)."""
+        return (given or self.clock()).astimezone()
 
     def _user_names(self) -> frozenset[str]:
         from chatls_core.text import tokenizer

@@ -14,6 +14,7 @@ from chatls_core.memory.stores import SideFile, Stores
 from chatls_core.memory.views import ProfileField, ProfileView, Source
 from chatls_core.memory.withheld import is_secret_value, scrub
 from chatls_core.store import Clock
+from chatls_core.text.days import local_day
 
 _VALUES = (*SCALARS, *LISTS, "milestones", "stances", "environment", "preferences")
 STALE_DAYS = 120
@@ -535,12 +536,12 @@ def view(
     """The profile as fields in the fixed order of spec/memory.md §5.9."""
     fields: list[ProfileField] = []
 
-    def add(key: str, value: str, meta_key: str) -> None:
+    def add(key: str, value: str, meta_key: str, item: str = "") -> None:
         meta = profile.field_meta.get(meta_key, FieldMeta())
+        name = f"profile:{key}:{item}" if item else f"profile:{key}"
+        stale = _is_stale(meta, now)
         fields.append(
-            ProfileField(
-                key, value, meta.source, meta.updated_at, meta.confirmed_at, meta.sensitive, _is_stale(meta, now)
-            )
+            ProfileField(key, value, meta.source, meta.updated_at, meta.confirmed_at, meta.sensitive, stale, name)
         )
 
     for field in SCALARS:
@@ -548,13 +549,14 @@ def view(
             add(field, value, field)
     for field in LISTS:
         for item in getattr(profile, field):
-            add(field, item, field)
+            add(field, item, field, item)
     for stance in profile.stances:
-        add("stances", stance.position + (f" (why: {stance.reason})" if stance.reason else ""), "stances")
+        why = f" (why: {stance.reason})" if stance.reason else ""
+        add("stances", stance.position + why, "stances", stance.position)
     for key, value in sorted(profile.environment.items()):
         add(f"env_{key}", value, "environment")
     for milestone in profile.milestones:
-        add("milestones", f"[{milestone.date:%Y-%m-%d}] {milestone.text}", "milestones")
+        add("milestones", f"[{local_day(milestone.date)}] {milestone.text}", "milestones", milestone.text)
     for key, value in sorted(profile.preferences.items()):
         add(key, value, f"pref:{key}")
     return ProfileView(tuple(fields), changed, dict(refused or {}))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from datetime import datetime
@@ -45,6 +46,8 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 M = TypeVar("M", bound=BaseModel)
+
+_SET_ASIDE = re.compile(r"\.corrupt(?:-\d+)?\Z")
 
 
 def _none_is_empty(value: Any) -> Any:
@@ -315,3 +318,21 @@ class Stores:
             if store.problem:
                 found.append(store.problem)
         return tuple(found)
+
+    def faults(self) -> tuple[str, ...]:
+        """All that is wrong with the files, in sentences that say what to do."""
+        return (*self.problems(), *self.set_aside())
+
+    @staticmethod
+    def is_set_aside(name: str) -> bool:
+        """Whether a file is a damaged one that was kept out of the way."""
+        return _SET_ASIDE.search(name) is not None
+
+    def set_aside(self) -> tuple[str, ...]:
+        """Damaged files that are kept, in sentences, the last one of each name."""
+        kept = {_SET_ASIDE.sub("", p.name): p.name for p in self.fs.list(self.folder) if self.is_set_aside(p.name)}
+        return tuple(
+            f"{name} was damaged once and is kept as {copy}. What could be read was carried over; compare the two, "
+            f"then delete the copy."
+            for name, copy in kept.items()
+        )

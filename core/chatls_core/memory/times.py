@@ -16,10 +16,13 @@ class Window:
 
 
 def window_in(text: str, now: datetime) -> Window | None:
-    """The first time window a text names, counted from ``now``; ``None`` when it names none."""
+    """The first time window a text names, in days of this machine's zone, counted from ``now`` (spec/memory.md §7.3).
+
+    ``None`` when it names none.
+    """
     from chatls_core.text.time_expressions import find
 
-    windows = find(text, now)
+    windows = find(text, now.astimezone())
     if not windows:
         return None
     first = windows[0]

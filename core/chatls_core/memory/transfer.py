@@ -30,11 +30,27 @@ _SEALED_LINE = "enc:"
 
 
 class TransferError(Exception):
-    """The file cannot be imported; ``str()`` says why."""
+    """The file cannot be imported, or not be written; ``str()`` says why."""
+
+
+def _check_place(stores: Stores, path: Path) -> None:
+    """Let nothing be overwritten but an earlier export. Raises :class:`TransferError`."""
+    try:
+        start = stores.fs.read(path, 0, 64)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise TransferError(f"{path} cannot be written ({error.strerror}). Nothing was exported.") from error
+    if start and not start.startswith((b'{"kind": "header"', _SEALED_LINE.encode())):
+        raise TransferError(f"{path} holds something else; choose another name. Nothing was exported.")
 
 
 def export(stores: Stores, facts: tuple[Fact, ...], path: Path, now: datetime) -> Transfer:
-    """Write everything to ``path`` (mode 0600; every line sealed when a key is set)."""
+    """Write everything to ``path`` (mode 0600; every line sealed when a key is set).
+
+    Raises :class:`TransferError` where a folder or a file that is no export stands there, or the disk refuses.
+    """
+    _check_place(stores, path)
     side = stores.side.read()
     records: list[tuple[str, Mapping[str, Any]]] = [
         ("header", {"schema_version": SCHEMA_VERSION, "exported_at": now.isoformat(), "program": "chatls"})
@@ -53,7 +69,10 @@ def export(stores: Stores, facts: tuple[Fact, ...], path: Path, now: datetime) -
             sealed = stores.codec.encode("export", line.encode("utf-8", "surrogatepass"))
             line = _SEALED_LINE + base64.b64encode(sealed).decode()
         lines.append(line)
-    atomic_write_bytes(path, ("\n".join(lines) + "\n").encode("utf-8", "surrogatepass"), fs=stores.fs)
+    try:
+        atomic_write_bytes(path, ("\n".join(lines) + "\n").encode("utf-8", "surrogatepass"), fs=stores.fs)
+    except OSError as error:
+        raise TransferError(f"{path} cannot be written ({error.strerror}). Nothing was exported.") from error
     counts = Counter(kind for kind, _ in records if kind != "header")
     return Transfer(str(path), counts)
 

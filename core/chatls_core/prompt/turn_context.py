@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from chatls_core.events import ContextAdded, ContextItem
 from chatls_core.instructions import InstructionItem, render_item
+from chatls_core.llm.messages import TextPart
 from chatls_core.sessions.conversation import Conversation
 
 if TYPE_CHECKING:
@@ -174,6 +175,15 @@ def tell_later(conversation: Conversation, text: str) -> None:
     waiting = conversation.state.get(NOTES_KEY)
     known = waiting if isinstance(waiting, list) else []
     conversation.state[NOTES_KEY] = known if text in known else [*known, text]
+
+
+def is_told(conversation: Conversation, text: str) -> bool:
+    """Whether ``text`` waits to be told, or stands in the conversation as it is now."""
+    waiting = conversation.state.get(NOTES_KEY)
+    if isinstance(waiting, list) and text in waiting:
+        return True
+    told = (p for m in conversation.messages if m.kind == "turn_context" for p in m.parts)
+    return any(isinstance(part, TextPart) and text in part.text for part in told)
 
 
 def freeze_stable(conversation: Conversation, items: Sequence[InstructionItem]) -> None:

@@ -45,7 +45,7 @@ class GraphView(Tool[GraphViewArguments]):
         subject = arguments.subject.strip()
         if subject:
             view = await asyncio.to_thread(self._memory.neighbors, subject, limit=MAX_NODES)
-            text = view.markdown
+            text = view.plain
         else:
-            text = (await asyncio.to_thread(self._memory.map)).markdown
+            text = (await asyncio.to_thread(self._memory.map)).text
         return ToolOutcome(cut.by_chars(text, MAX_CHARS), "shown")

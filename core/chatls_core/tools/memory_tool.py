@@ -88,28 +88,28 @@ class MemoryTool(Tool[MemoryArguments]):
                 if not arguments.content.strip():
                     raise ToolError('remember needs content, e.g. {"command": "remember", "content": "Uses pnpm"}.')
                 done = memory.remember(arguments.content, arguments.category, scope=_scope(root), source=source)
-                return done.markdown, "remembered" if done.added else "known already"
+                return done.plain, "remembered" if done.added else "known already"
             case "recall":
                 if not arguments.query.strip():
                     raise ToolError('recall needs a query, e.g. {"command": "recall", "query": "deployment"}.')
                 found = memory.recall(arguments.query, as_of=as_of, project=root)
-                return found.context or found.markdown, f"{len(found.items)} found"
+                return found.context or found.plain, f"{len(found.items)} found"
             case "forget":
                 if not arguments.match.strip():
                     raise ToolError("forget needs match: text that the items to forget contain.")
                 gone = memory.forget(arguments.match)
-                return gone.markdown, f"forgot {len(gone.items)}"
+                return gone.plain, f"forgot {len(gone.items)}"
             case "profile":
                 view = memory.profile(arguments.fields or None, source=source)
-                return view.markdown, "profile"
+                return view.plain, "profile"
             case "timeline":
-                return memory.timeline(arguments.query, as_of=as_of).markdown, "timeline"
+                return memory.timeline(arguments.query, as_of=as_of).plain, "timeline"
             case "neighbors":
                 if not arguments.query.strip():
                     raise ToolError("neighbors needs a query: the name of something remembered.")
-                return memory.neighbors(arguments.query).markdown, "neighbors"
+                return memory.neighbors(arguments.query).plain, "neighbors"
             case "map":
-                return memory.map().markdown, "map"
+                return memory.map().text, "map"
 
 
 def _scope(root: Path | None) -> str:

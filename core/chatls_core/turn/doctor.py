@@ -71,9 +71,10 @@ async def diagnose(
     warnings: Sequence[str] = (),
     servers: McpServers | None = None,
     provider: Provider | None = None,
+    memory: Sequence[str] | None = None,
 ) -> DoctorReport:
     """Look at everything chat depends on. ``servers`` are started where they may run; ``provider`` is the external
-    memory service."""
+    memory service; ``memory`` says what is wrong with the files of memory, ``None`` where nobody looked."""
     checks = [Check("ChatLS", "ok", f"{version}, Python {platform.python_version()}, {sys.platform}")]
     checks.append(await asyncio.to_thread(_writable, "Data folder", home, "error"))
     for root in roots:
@@ -83,6 +84,10 @@ async def diagnose(
         checks.append(Check("Workspace trust", "ok" if trusted else "warning", text))
     await models.refresh()
     checks += [*_providers(models), *_meaning(models)]
+    if memory is not None:
+        checks += [Check("Memory", "warning", problem) for problem in memory] or [
+            Check("Memory", "ok", "every file can be opened")
+        ]
     rg = shutil.which("rg")
     checks.append(
         Check("ripgrep", "ok", rg)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from chatls_core.store import StoreReadOnlyError
-from chatls_server.lsp.errors import INTERNAL_ERROR, RpcError
+from chatls_server.lsp.commands_memory import refused
 from chatls_server.lsp.protocol import commands as args
 from chatls_server.lsp.protocol.base import Nothing
 from chatls_server.lsp.protocol.commands import CommandResult
@@ -27,7 +27,7 @@ async def ask(server: ChatServer, work: Callable[[Learner], T]) -> T:
     try:
         return await asyncio.to_thread(work, worker)
     except (StoreReadOnlyError, OSError) as error:
-        raise RpcError(INTERNAL_ERROR, f"Memory could not be written: {error}") from error
+        raise refused(error) from error
 
 
 @command("chatls.memory.pending", Nothing)

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from chatls_core.memory import Memory, Source, TransferError
-from chatls_core.prompt.turn_context import tell_later
+from chatls_core.prompt.turn_context import is_told, tell_later
 from chatls_core.store import StoreReadOnlyError
+from chatls_core.text.amounts import amount
 from chatls_core.text.dates import iso_moment
+from chatls_core.text.literal import literal
 from chatls_server.lsp.errors import INTERNAL_ERROR, INVALID_PARAMS, RpcError
 from chatls_server.lsp.protocol import commands as args
 from chatls_server.lsp.protocol.base import Nothing
@@ -38,7 +40,18 @@ async def ask(server: ChatServer, work: Callable[[Memory], T]) -> T:
     except TransferError as error:
         raise RpcError(INVALID_PARAMS, str(error)) from error
     except (StoreReadOnlyError, OSError) as error:
-        raise RpcError(INTERNAL_ERROR, f"Memory could not be written: {error}") from error
+        raise refused(error) from error
+
+
+def refused(error: StoreReadOnlyError | OSError) -> RpcError:
+    """A write that did not happen, in words for the user."""
+    if isinstance(error, OSError):
+        reason = error.strerror or type(error).__name__
+        return RpcError(
+            INTERNAL_ERROR,
+            f"Memory could not be written ({reason}). Nothing is lost; try again once the disk takes it.",
+        )
+    return RpcError(INTERNAL_ERROR, f"Memory could not be written: {error}")
 
 
 async def answer(server: ChatServer, work: Callable[[Memory], Any]) -> CommandResult:
@@ -51,7 +64,8 @@ async def warned(server: ChatServer, found: CommandResult) -> CommandResult:
     problems = (await server.agent()).services.memory.stores.unopened
     if not problems or problems[0] in found.markdown:
         return found
-    more = f" The same goes for {len(problems) - 1} more file(s); Memory Stats names them." if problems[1:] else ""
+    rest = amount(len(problems) - 1, "more file", "more files")
+    more = f" The same goes for {rest}; Memory Statistics names them." if problems[1:] else ""
     return CommandResult(markdown=f"{found.markdown}\n\n> ⚠ {problems[0]}{more}", data=found.data)
 
 
@@ -73,6 +87,8 @@ def project(server: ChatServer) -> Path | None:
 @command("chatls.memory.remember", args.RememberArgs)
 async def remember(server: ChatServer, a: args.RememberArgs) -> CommandResult:
     """Keep one fact."""
+    if not a.content.strip():
+        raise RpcError(INVALID_PARAMS, "content: give a sentence to remember, such as We deploy on Thursdays")
     scope = a.scope or str(project(server) or "")
     done = await ask(server, lambda m: m.remember(a.content, a.category or "", scope=scope, source=USER))
     data = to_json(done)
@@ -88,7 +104,7 @@ async def recall(server: ChatServer, a: args.RecallArgs) -> CommandResult:
     await (await server.agent()).services.meaning.prepare(a.query, guess=False)
     found = await ask(server, lambda m: m.recall(a.query, as_of=as_of, limit=a.limit or 10, project=where))
     unasked = await ask(server, lambda m: m.auto_recall(a.query, project=where))
-    rides = "\n".join(f"- {i.text}" for i in unasked.items)
+    rides = "\n".join(f"- {literal(i.text)}" for i in unasked.items)
     text = f"{found.markdown}\n\n### Rides along with such a message unasked\n\n{rides}" if rides else found.markdown
     data = {**to_json(found), "autoRecall": list(unasked.ids)}
     return await warned(server, CommandResult(markdown=text, data=data))
@@ -158,7 +174,7 @@ async def timeline(server: ChatServer, a: args.TimelineArgs) -> CommandResult:
             start=a.from_ or "",
             end=a.to or "",
             project=a.project or "",
-            limit=a.limit or 30,
+            limit=a.limit or 50,
             as_of=as_of,
         ),
     )
@@ -218,6 +234,8 @@ async def load(server: ChatServer, a: args.MemoryLoadArgs) -> CommandResult:
     view = await ask(server, lambda m: m.load(a.date))
     agent = await server.agent()
     live = await agent.session(a.session_id)
+    if is_told(live.conversation, view.text):
+        return CommandResult(markdown="The conversation knows all of this already.", data=to_json(view))
     tell_later(live.conversation, view.text)
     await agent.keep(live)
     return result(view)
@@ -247,8 +265,8 @@ async def compact(server: ChatServer, _: Nothing) -> CommandResult:
 async def export(server: ChatServer, a: args.OptionalPathArgs) -> CommandResult:
     """Write all memory to a JSONL file."""
     name = f"memory-{datetime.now():%Y%m%d-%H%M%S}.jsonl"
-    path = a.path or str(server.home / "exports" / name)
-    return await answer(server, lambda m: m.export(Path(path).expanduser()))
+    path = _named(server, a.path) if (a.path or "").strip() else server.home / "exports" / name
+    return await answer(server, lambda m: m.export(path))
 
 
 @command("chatls.memory.import", args.PathArgs)
@@ -256,4 +274,10 @@ async def import_(server: ChatServer, a: args.PathArgs) -> CommandResult:
     """Merge a JSONL file into memory."""
     if not a.path.strip():
         raise RpcError(INVALID_PARAMS, "path: name the file to import")
-    return await answer(server, lambda m: m.import_(Path(a.path).expanduser()))
+    path = _named(server, a.path)
+    return await answer(server, lambda m: m.import_(path))
+
+
+def _named(server: ChatServer, name: str | None) -> Path:
+    """The file a user means: a relative one is in the first opened folder."""
+    return (project(server) or Path.home()) / Path((name or "").strip()).expanduser()

@@ -186,5 +186,6 @@ async def doctor_show(server: ChatServer, _: Nothing) -> CommandResult:
         warnings=[str(w) for w in server.opened.warnings],
         servers=agent.services.mcp,
         provider=agent.services.external.provider,
+        memory=await asyncio.to_thread(agent.services.memory.stores.faults),
     )
     return CommandResult(markdown=report.markdown, data={"healthy": report.healthy, **to_json(report)})

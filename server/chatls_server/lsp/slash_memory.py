@@ -6,15 +6,19 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from chatls_server.lsp.errors import INVALID_PARAMS, RpcError
+
 Arguments = Mapping[str, Any]
 Call = tuple[str, Arguments]
 
 
 def profile_arguments(rest: str) -> Arguments:
-    """``set key=value`` or ``set key: value``; the word ``set`` may be left out. Anything else shows the profile."""
-    words = re.sub(r"\Aset\s+", "", rest)
+    """``set key=value`` or ``set key: value``; the word ``set`` may be left out. Nothing shows the profile."""
+    words = re.sub(r"\Aset(?:\s+|\Z)", "", rest)
     places = [at for at in (words.find("="), words.find(":")) if at > 0]
     if not places:
+        if rest:
+            raise RpcError(INVALID_PARAMS, "Write a field with its value, such as /profile role=tester.")
         return {}
     at = min(places)
     return {"set": {words[:at].strip(): words[at + 1 :].strip()}}
@@ -67,8 +71,8 @@ def parse(rest: str) -> Call:
     """What ``/memory rest`` asks for. Words that are no subcommand and no day are a question to memory."""
     if _DAY.match(rest):
         return "chatls.memory.daily", _optional("date")(rest)
-    word, _, tail = rest.partition(" ")
+    word, *tail = rest.split(maxsplit=1)
     known = _SUBCOMMANDS.get(word.lower())
     if known is None:
         return "chatls.memory.recall", {"query": rest}
-    return f"chatls.memory.{known[0]}", known[1](tail.strip())
+    return f"chatls.memory.{known[0]}", known[1]("".join(tail))

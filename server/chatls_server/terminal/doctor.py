@@ -13,6 +13,8 @@ from chatls_core.llm.keychain import SystemKeychain
 from chatls_core.llm.models import Models
 from chatls_core.mcp import McpServers
 from chatls_core.memory.external import provider_of
+from chatls_core.memory.stores import Stores
+from chatls_core.store import codec_for
 from chatls_core.turn.doctor import DoctorReport, diagnose
 from chatls_server import __version__
 from chatls_server.lsp.results import to_json
@@ -50,6 +52,7 @@ async def _report(environment: Mapping[str, str]) -> DoctorReport:
             warnings=workspace.warnings,
             servers=servers,
             provider=provider_of(settings.memory),
+            memory=Stores(workspace.home / "memory", codec=codec_for(workspace.environment)).faults(),
         )
     finally:
         await servers.close()

@@ -220,7 +220,7 @@ def test_a_fact_without_dates_stays_and_claims_no_age(folder: Path, make: MakeMe
     memory = make()
     assert [f.content for f in memory.facts().facts] == ["Service mesh is Linkerd", "Written by hand"]
     assert memory.facts().facts[1].score > 0.1  # below it a fact is archived
-    assert "| general | 0.19 | 60% | — |" in memory.facts().markdown
+    assert "| general | 0.19 | 60% | 1 × | — |" in memory.facts().markdown
 
 
 def test_a_file_in_the_place_of_the_folder_reads_as_nothing_and_is_named_when_written(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ class ChatCompleteArgs(Wire):
 class RememberArgs(Wire):
     """Remember one fact."""
 
-    content: str = Field(min_length=1)
+    content: str
     category: str | None = None
     scope: str | None = None
 
