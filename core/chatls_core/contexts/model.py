@@ -74,6 +74,18 @@ class Context(BaseModel):
         return sum(len(f.content) for f in self.files)
 
 
+class ContextHead(BaseModel):
+    """What a context says of itself, without its files."""
+
+    model_config = ConfigDict(frozen=True, defer_build=True)
+
+    id: str
+    name: str
+    description: str = ""
+    mode: ContextMode = "full"
+    tags: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Attachment:
     """A context attached to a conversation; lower ``priority`` comes first in the prompt. With ``fold`` the user wants

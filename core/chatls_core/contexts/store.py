@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pydantic import TypeAdapter
+from pydantic_core import from_json
 
 from chatls_core.contexts.gathering import Walk, gather
 from chatls_core.contexts.model import (
@@ -15,6 +16,7 @@ from chatls_core.contexts.model import (
     MAX_STORED_BYTES,
     Context,
     ContextError,
+    ContextHead,
     checked_mode,
     checked_name,
 )
@@ -23,6 +25,8 @@ from chatls_core.store import Clock, JsonStore
 
 log = logging.getLogger(__name__)
 
+HEAD_BYTES = 16_384
+"""Of a context's file, holds all that stands before its files."""
 _ADAPTER: TypeAdapter[Context | None] = TypeAdapter(Context | None)
 
 
@@ -97,6 +101,18 @@ class ContextStore:
             return ()
         found = [self._store(path.stem).read() for path in self._folder.glob("*.json")]
         return tuple(sorted((c for c in found if c is not None), key=lambda c: c.name.lower()))
+
+    def heads(self) -> tuple[ContextHead, ...]:
+        """All contexts by name without their files, of which nothing is read: they may be many megabytes."""
+        found = []
+        for path in self._folder.glob("*.json") if self._folder.is_dir() else ():
+            try:
+                with path.open("rb") as file:
+                    begun = file.read(HEAD_BYTES).decode("utf-8", "ignore")
+                found.append(ContextHead.model_validate(from_json(begun, allow_partial=True)))
+            except (OSError, ValueError) as error:
+                log.info("context %s is left out of a list: %s", path.stem, error)
+        return tuple(sorted(found, key=lambda c: c.name.lower()))
 
     def delete(self, name: str) -> Context:
         """Remove a context; conversations it is attached to lose it at their next turn."""

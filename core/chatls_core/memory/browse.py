@@ -185,7 +185,10 @@ def topics(now: Snapshot, moment: datetime) -> TopicList:
 def projects(now: Snapshot) -> ProjectList:
     """Projects, most recently active first."""
     return ProjectList(
-        tuple(ProjectView(p.name, p.path, p.description, p.status, p.technologies, p.last_active) for p in now.projects)
+        tuple(
+            ProjectView(p.name, p.path, p.description, p.status, p.technologies, p.last_active, p.key_files)
+            for p in now.projects
+        )
     )
 
 
@@ -205,6 +208,8 @@ def stats(now: Snapshot, stores: Stores, cap: int) -> Stats:
         messages=usage.total_messages,
         peak_hours=context.peak_hours(usage),
         features=features,
+        commands=context.most_used(usage.command_frequency),
+        errors=tuple(e.pattern for e in usage.common_errors if e.count >= context.RECURRING)[:5],
         problems=stores.faults(),
         sealed=stores.codec is not PLAIN,
     )

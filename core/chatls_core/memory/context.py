@@ -6,7 +6,7 @@ smaller one is tried.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from chatls_core.memory import markdown, notes, workspaces
@@ -15,10 +15,13 @@ from chatls_core.memory.records import EPOCH, Episode, Profile, Usage
 from chatls_core.memory.snapshot import Snapshot
 from chatls_core.memory.stores import Stores
 from chatls_core.memory.views import EpisodeView, NodeView, Recall, RecallItem, SourceView
+from chatls_core.text.amounts import amount
 from chatls_core.text.cut import by_bytes, by_chars, byte_length
 from chatls_core.text.days import local_day
 
 RECENT_DAYS = 14
+RECURRING = 3
+"""How often an error was met to be told."""
 
 
 class Budget:
@@ -161,9 +164,8 @@ def profile_text(profile: Profile, moment: datetime, project: str = "") -> str:
         lines.append("Environment: " + ", ".join(f"{k}={v}" for k, v in sorted(profile.environment.items())))
     if profile.milestones:
         lines.append("Milestones: " + "; ".join(f"[{local_day(m.date)}] {m.text}" for m in profile.milestones[-8:]))
-    commands = sorted(profile.top_commands.items(), key=lambda c: (-c[1], c[0]))[:5]
-    if commands:
-        lines.append("Most used commands: " + ", ".join(name for name, _ in commands))
+    if commands := most_used(profile.top_commands):
+        lines.append("Most used commands: " + ", ".join(commands))
     meta = profile.field_meta
     for key, value in sorted(profile.preferences.items()):
         private = " [sensitive]" if (m := meta.get(f"pref:{key}")) and m.sensitive else ""
@@ -200,7 +202,8 @@ def projects_text(now: Snapshot) -> str:
             path = f" ({p.path})" if p.path else ""
             about = f": {p.description}" if p.description else ""
             technologies = f" [{', '.join(p.technologies)}]" if p.technologies else ""
-            lines.append(f"- {p.name}{path}{about}{technologies}")
+            files = f" (key files: {', '.join(p.key_files)})" if p.key_files else ""
+            lines.append(f"- {p.name}{path}{about}{technologies}{files}")
     return "\n".join(["Active projects:", *lines]) if lines else ""
 
 
@@ -215,15 +218,21 @@ def usage_text(usage: Usage) -> str:
     lines = []
     if usage.session_count:
         minutes = round(usage.avg_session_secs / 60)
-        lines.append(f"{usage.session_count} sessions, {minutes} minutes on average")
+        lines.append(f"{amount(usage.session_count, 'session')}, {amount(minutes, 'minute')} on average")
     if hours := peak_hours(usage):
         lines.append("Busiest hours: " + ", ".join(f"{h:02d}:00" for h in hours))
-    best = sorted(usage.feature_usage.items(), key=lambda f: (-f[1], f[0]))[:3]
-    if best:
-        lines.append("Modes: " + ", ".join(name for name, _ in best))
-    errors: Sequence[str] = [by_bytes(e.pattern, 80) for e in usage.common_errors[:1] if e.count >= 3]
+    if modes := most_used(usage.feature_usage, 3):
+        lines.append("Modes: " + ", ".join(modes))
+    if commands := most_used(usage.command_frequency):
+        lines.append("Commands: " + ", ".join(commands))
+    errors: Sequence[str] = [by_bytes(e.pattern, 80) for e in usage.common_errors[:1] if e.count >= RECURRING]
     lines += [f"Recurring error: {e}" for e in errors]
     return "\n".join(lines)
+
+
+def most_used(counts: Mapping[str, int], most: int = 5) -> tuple[str, ...]:
+    """The names counted most, in that order."""
+    return tuple(sorted(counts, key=lambda name: (-counts[name], name))[:most])
 
 
 def peak_hours(usage: Usage, most: int = 3) -> tuple[int, ...]:

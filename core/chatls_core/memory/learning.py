@@ -7,8 +7,10 @@ process still holds is older than its tombstone.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import reduce
 from typing import TypeVar
 
 from chatls_core.memory import merges
@@ -24,6 +26,14 @@ from chatls_core.text.cut import by_bytes
 MAX_EPISODES = 2000
 TOPIC_SUMMARY_BYTES = 240
 MAX_ERRORS = 50
+MAX_COMMANDS = 200
+MAX_KEY_FILES = 20
+MAX_PRIORITY = 10.0
+_PRIORITIES = {
+    **dict.fromkeys(("high", "urgent", "top", "alta", "urgente"), 3.0),
+    **dict.fromkeys(("normal", "medium", "media"), 2.0),
+    **dict.fromkeys(("low", "baixa"), 1.0),
+}
 _TICK = timedelta(microseconds=1)
 _STATUSES = {
     **dict.fromkeys(("active", "ativo", "ativa"), "active"),
@@ -190,12 +200,14 @@ class Learning:
             return None
         status = given.get("status", "")
         status = _STATUSES.get(status.lower(), status)
-        technologies = tuple(t.strip() for t in re.split(r"[,;|]", given.get("technologies", "")) if t.strip())
+        technologies, key_files = (_parts(given.get(key, "")) for key in ("technologies", "key_files"))
+        priority = _priority(given.get("priority", ""))
 
         def change(disk: tuple[Project, ...]) -> tuple[tuple[Project, ...], bool]:
             known = merges.projects_by_name(disk)
             old = known.get(name) or Project(name=name)
             folded = {t.casefold() for t in old.technologies}
+            files = (*old.key_files, *key_files)
             late = name in known and self._is_later(old.last_active, time)
 
             def told(value: str, known: str) -> str:
@@ -206,6 +218,8 @@ class Learning:
                     "path": told(given.get("path", ""), old.path),
                     "description": told(given.get("description", ""), old.description),
                     "status": told(status, old.status),
+                    "priority": (old.priority or priority) if late else priority or old.priority,
+                    "key_files": tuple(dict.fromkeys(files))[:MAX_KEY_FILES],
                     "technologies": (*old.technologies, *(t for t in technologies if t.casefold() not in folded)),
                 }
             )
@@ -225,10 +239,11 @@ class Learning:
         feature: str = "",
         session_seconds: float | None = None,
         started: bool = False,
-        error: str = "",
+        commands: Sequence[str] = (),
+        errors: Sequence[str] = (),
         hour: int | None = None,
     ) -> None:
-        """Count use (spec/memory.md §6.3): messages by local hour (0-23) and feature, sessions, recurring errors."""
+        """Count use (spec/memory.md §6.3): messages by local hour (0-23) and feature, sessions, commands, errors."""
         now = self._clock()
 
         def change(disk: Usage) -> tuple[Usage, None]:
@@ -249,7 +264,10 @@ class Learning:
                     "avg_session_secs": average,
                     "hour_distribution": tuple(hours),
                     "feature_usage": features,
-                    "common_errors": _with_error(disk.common_errors, error, now),
+                    "command_frequency": _with_commands(disk.command_frequency, commands),
+                    "common_errors": reduce(
+                        lambda known, error: _with_error(known, error, now), errors, disk.common_errors
+                    ),
                     "last_session": now if started or session_seconds is not None else disk.last_session,
                 }
             ), None
@@ -291,6 +309,11 @@ class Learning:
         )
 
 
+def _with_commands(known: Mapping[str, int], commands: Sequence[str]) -> dict[str, int]:
+    counts = Counter(known) + Counter(name for command in commands if (name := by_bytes(_line(command), 60, "")))
+    return dict(sorted(counts.items(), key=lambda c: (-c[1], c[0]))[:MAX_COMMANDS])
+
+
 def _with_error(known: tuple[ErrorPattern, ...], error: str, now: datetime) -> tuple[ErrorPattern, ...]:
     text = by_bytes(_line(error), 100, "")
     if not text:
@@ -304,6 +327,18 @@ def _with_error(known: tuple[ErrorPattern, ...], error: str, now: datetime) -> t
     else:
         found.append(ErrorPattern(pattern=text, count=1, last_seen=now))
     return tuple(sorted(found, key=lambda e: (-e.count, e.pattern))[:MAX_ERRORS])
+
+
+def _parts(value: str) -> tuple[str, ...]:
+    return tuple(part for part in map(str.strip, re.split(r"[,;|]", value)) if part)
+
+
+def _priority(value: str) -> float:
+    """A project's weight in the graph: a number, or a word for one; 0 for what says neither."""
+    try:
+        return min(max(float(value), 0.0), MAX_PRIORITY)
+    except ValueError:
+        return _PRIORITIES.get(tokenizer.fold(value), 0.0)
 
 
 def topic_links(topics: Iterable[str], facts: Iterable[Fact]) -> dict[str, set[str]]:

@@ -237,12 +237,14 @@ def projects(p: views.ProjectList, quote: Quote) -> str:
             quote(x.status),
             quote(x.description) or "—",
             ", ".join(map(quote, x.technologies)) or "—",
+            ", ".join(map(quote, x.key_files)) or "—",
             quote(x.path) or "—",
             _day(x.last_active),
         )
         for x in p.projects
     ]
-    return "## Projects\n\n" + _table(("project", "status", "description", "technologies", "path", "active"), rows)
+    head = ("project", "status", "description", "technologies", "key files", "path", "active")
+    return "## Projects\n\n" + _table(head, rows)
 
 
 def stats(s: views.Stats, quote: Quote) -> str:
@@ -260,6 +262,10 @@ def stats(s: views.Stats, quote: Quote) -> str:
         lines.append("- busiest hours: " + ", ".join(f"{h:02d}:00" for h in s.peak_hours))
     if s.features:
         lines.append("- modes: " + ", ".join(f"{quote(name)} {count:,}" for name, count in s.features.items()))
+    if s.commands:
+        lines.append("- most used commands: " + ", ".join(map(quote, s.commands)))
+    if s.errors:
+        lines.append("- errors that come again: " + "; ".join(map(quote, s.errors)))
     if s.sealed:
         lines.append("- files are encrypted")
     lines += [f"- **problem:** {quote(p)}" for p in s.problems]

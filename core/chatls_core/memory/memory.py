@@ -201,6 +201,8 @@ class Memory:
     def edit(self, item_id: str, content: str = "", category: str = "", *, source: Source | None = None) -> Remembered:
         """Correct a fact by hand; the old wording becomes history. Raises :class:`KeyError`, :class:`ValueError`."""
         result = self._facts.edit(item_id, content, category, source=source or Source("user"))
+        if result.added:
+            self._learning.relink({item_id: result.id})
         self._tell(
             MemoryChange(
                 added=(result.id,) if result.added else (),
@@ -321,12 +323,19 @@ class Memory:
         feature: str = "",
         session_seconds: float | None = None,
         started: bool = False,
-        error: str = "",
+        commands: Sequence[str] = (),
+        errors: Sequence[str] = (),
         hour: int | None = None,
     ) -> None:
-        """Count use: messages by local hour and feature, sessions begun and their length, recurring errors."""
+        """Count use: messages by local hour and feature, sessions begun and their length, commands, errors."""
         self._learning.note_use(
-            messages=messages, feature=feature, session_seconds=session_seconds, started=started, error=error, hour=hour
+            messages=messages,
+            feature=feature,
+            session_seconds=session_seconds,
+            started=started,
+            commands=commands,
+            errors=errors,
+            hour=hour,
         )
 
     def note(self, entry: str, *, time: datetime) -> Path:

@@ -300,6 +300,7 @@ class ProjectView:
     status: str
     technologies: tuple[str, ...]
     last_active: datetime
+    key_files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,7 +315,8 @@ class ProjectList(Readable):
 
 @dataclass(frozen=True, slots=True)
 class Stats(Readable):
-    """Sizes and habits. ``problems`` are files that cannot be opened, in sentences."""
+    """Sizes and habits. ``commands`` are those used most, ``errors`` those met again and again, ``problems`` files that
+    cannot be opened, in sentences."""
 
     facts: Mapping[str, int]
     cap: int
@@ -327,6 +329,8 @@ class Stats(Readable):
     messages: int
     peak_hours: tuple[int, ...]
     features: Mapping[str, int]
+    commands: tuple[str, ...] = ()
+    errors: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     sealed: bool = False
 

@@ -33,6 +33,8 @@ from chatls_core.turn.compacting import on_request
 from chatls_core.turn.costs import Costs, costs
 from chatls_core.turn.exchange import ChatRequest, ChatResult, QueueFullError, TurnFailedError
 from chatls_core.turn.forwarding import Forwarding
+from chatls_core.turn.graph_neighbours import GraphNeighbours
+from chatls_core.turn.habits import Habits
 from chatls_core.turn.learning import BackgroundLearning
 from chatls_core.turn.live import MAX_WAITING, LiveSession, NumberedEvent, Turn
 from chatls_core.turn.preview import PromptPreview, preview
@@ -84,7 +86,13 @@ class Agent:
             instructions=Instructions(
                 (), self._global_folder(home, settings), settings=settings.instructions, trusted=True
             ),
-            memory=Memory(home / "memory", settings=settings.memory, clock=clock, environment=environment),
+            memory=Memory(
+                home / "memory",
+                settings=settings.memory,
+                clock=clock,
+                environment=environment,
+                neighbours=GraphNeighbours(lambda: self.services, lambda: self._roots),
+            ),
             sessions=SessionStore(home / "sessions", clock=clock, settings=settings.sessions),
             journal=Journal(home / "chatls" / "journal"),
             checkpoints=Checkpoints(home / "chatls" / "checkpoints", clock=clock),
@@ -100,6 +108,7 @@ class Agent:
         self.learning = BackgroundLearning(self.services, environment, lambda: self._preferred)
         self.learning.on_result.append(lambda _: self._changed())
         self.forwarding = Forwarding(self.services)
+        self._habits = Habits(self.services)
 
     @staticmethod
     def _global_folder(home: Path, settings: Settings) -> Path:
@@ -389,6 +398,7 @@ class Agent:
             save_or_tell(self.services, session, turn),
             self.learning.said(conversation, turn.id, workspace),
             self.forwarding.said(conversation, turn.id),
+            self._habits.count(turn, conversation),
         )
         turn.record(NumberedEvent(0, ended))
         session.running = None
@@ -445,6 +455,7 @@ class Agent:
         await self.services.mcp.close()
 
     def _release(self) -> None:
+        self._habits.close()
         self.services.spending.flush()
         self.services.sessions.close()
         self.services.curation.contexts.searching.close()

@@ -39,7 +39,7 @@ def fill(memory: Memory, clock: SetClock) -> None:
     memory.record_topics({SECRET: SECRET}, source=USER)
     memory.record_project({"name": SECRET}, source=USER)
     memory.profile({"goals": f"play the {SECRET}", SECRET: SECRET}, source=USER)
-    memory.record_use(error=f"{SECRET} out of tune", feature="chat")
+    memory.record_use(errors=[f"{SECRET} out of tune"], commands=[f"{SECRET} push"], feature="chat")
     memory.note(f"Practised {SECRET}", time=clock.now)
     memory.write_longterm()
     memory.export(memory.folder.parent / "out.jsonl")

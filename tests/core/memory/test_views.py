@@ -102,6 +102,30 @@ def test_topics_and_projects_grow(memory: Memory, clock: SetClock) -> None:
     assert (project.name, project.status, project.technologies) == ("atlas", "paused", ("Go", "SQL", "Rust"))
 
 
+def test_a_projects_key_files_are_told_and_its_priority_counts_in_the_graph(memory: Memory) -> None:
+    """memory.md §18.1 row 30: both have data."""
+    for name in ("atlas", "zeta"):
+        memory.record_project({"name": name, "technologies": "Go"}, source=USER)
+    learned = {"project_name": "zeta", "project_key_files": "cmd/main.go, api.yaml", "project_priority": "High"}
+    memory.record_project(learned, source=EXTRACTED)
+    memory.record_project({"name": "zeta", "key_files": "api.yaml; go.mod", "priority": "whatever"}, source=EXTRACTED)
+    assert "- zeta [Go] (key files: cmd/main.go, api.yaml, go.mod)" in memory.recall("which projects?").context
+    assert "cmd/main.go" in memory.projects().markdown
+    assert memory.map().text.split("Hubs: ")[1].rstrip(".").split(", ")[:3] == ["go", "zeta", "atlas"]
+
+
+def test_topics_know_their_facts_and_a_correction_says_so(memory: Memory) -> None:
+    """memory.md §18.1 row 30: links of topics and the provenance of corrections have data."""
+    fact = memory.remember("The cache of atlas expires after an hour", source=EXTRACTED)
+    memory.record_topics({"atlas cache": ""}, source=EXTRACTED)
+    assert memory.topics().topics[0].fact_ids == (fact.id,)
+    assert "atlas cache" in [n.title for n in memory.neighbors("cache expires", hops=1).nodes]
+    corrected = memory.why(memory.edit(fact.id, "The cache of tiles expires after a day").id).fact
+    assert memory.topics().topics[0].fact_ids == (corrected.id,)
+    assert (corrected.confidence, corrected.provenance.split()[0]) == (1.0, "correction")
+    assert {s.kind for s in corrected.sources} == {"extraction", "correction"}
+
+
 def test_every_view_reads_well_when_nothing_is_there(memory: Memory) -> None:
     views = (
         memory.facts(), memory.facts("gotcha"), memory.profile(), memory.timeline(), memory.topics(),

@@ -55,7 +55,8 @@ of your own. Lists: <list>_done, <list>_remove, <list>_replace.
 ## TOPICS
 name: one-line summary
 ## PROJECTS
-project_name=, project_path=, project_status=, project_description=, project_technologies=, one per line
+project_name=, project_path=, project_status=, project_description=, project_technologies=, project_key_files=, \
+project_priority= (high, normal or low, as the user said), one per line
 ## EPISODES
 - what was done :: outcome :: reference, reference
 (finished work only)"""

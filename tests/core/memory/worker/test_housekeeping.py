@@ -61,7 +61,7 @@ def number(rig: Rig, request: ModelRequest, content: str) -> int:
 
 
 async def test_the_model_merges_what_it_names_and_nothing_else_changes(tmp_path: Path) -> None:
-    """memory.md §18.1 row 21: what is known of both parents, and what was linked to them, belongs to the merged fact."""
+    """memory.md §18.1 row 21: what is known of both parents and links to them belongs to the merged fact."""
     rig = Rig(tmp_path)
     first = remember(rig, "The cache runs on Redis in production with replicas")[0]
     start = rig.clock.now
