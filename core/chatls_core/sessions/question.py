@@ -84,4 +84,5 @@ def understand(text: str, now: datetime) -> Question:
 def _windows(text: str, now: datetime) -> Sequence[TimeWindow]:
     from chatls_core.text.time_expressions import find
 
-    return find(text, now)
+    # A person's days are those of this machine's zone (spec/memory.md §7.3).
+    return find(text, now.astimezone())

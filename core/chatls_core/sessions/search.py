@@ -8,7 +8,7 @@ must not hide the short one that holds the answer. Passages are scored by the on
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -17,6 +17,9 @@ from chatls_core.sessions.conversation import SessionSummary
 from chatls_core.sessions.passages import Source
 from chatls_core.sessions.question import Question, understand
 from chatls_core.text import cut, tokenizer
+from chatls_core.text.amounts import amount
+from chatls_core.text.days import local_day
+from chatls_core.text.literal import Readable
 
 SNIPPET_CHARS = 240
 """Most characters of one snippet."""
@@ -61,7 +64,7 @@ class SessionHit:
 
 
 @dataclass(frozen=True, slots=True)
-class SearchResult:
+class SearchResult(Readable):
     """What a search found, best first."""
 
     hits: tuple[SessionHit, ...]
@@ -72,19 +75,18 @@ class SearchResult:
     def __len__(self) -> int:
         return len(self.hits)
 
-    @property
-    def markdown(self) -> str:
+    def _written(self, quote: Callable[[str], str]) -> str:
         """The hits as a list, with the date each snippet was said."""
         if not self.hits:
             return "No earlier conversation matches."
         lines = []
         for hit in self.hits:
-            used = f", {hit.session.updated:%Y-%m-%d}" if hit.session.updated else ""
-            matches = f", {hit.matches} matching message{'' if hit.matches == 1 else 's'}" if hit.matches else ""
-            lines.append(f"- **{hit.session.title or hit.session.name}** (`{hit.session.name}`{used}{matches})")
+            used = f", {local_day(hit.session.updated)}" if hit.session.updated else ""
+            matches = f", {amount(hit.matches, 'matching message')}" if hit.matches else ""
+            lines.append(f"- **{quote(hit.session.title or hit.session.name)}** (`{hit.session.name}`{used}{matches})")
             for snippet in hit.snippets:
-                said = f" {snippet.time:%Y-%m-%d}" if snippet.time else ""
-                lines.append(f"  - {snippet.source}{said}: {snippet.text}")
+                said = f" {local_day(snippet.time)}" if snippet.time else ""
+                lines.append(f"  - {snippet.source}{said}: {quote(snippet.text)}")
         return "\n".join(lines)
 
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from chatls_core.llm.messages import Message, TextPart, ToolCallPart, ToolResultPart
 from chatls_core.sessions.conversation import Conversation, SessionError
 from chatls_core.text import cut
+from chatls_core.text.amounts import amount
 
 PAGE = 20
 """Messages on a page."""
@@ -43,12 +44,12 @@ class Transcript:
         """The page as text, absolute dates in sight, with how to read on."""
         lines = [f"# {self.title or self.name} ({self.name})"]
         for excerpt in self.excerpts:
-            day = f", {excerpt.time:%Y-%m-%d %H:%M}" if excerpt.time else ""
+            day = f", {excerpt.time.astimezone():%Y-%m-%d %H:%M}" if excerpt.time else ""
             more = f" [shortened; message {excerpt.message_id} in full by its id]" if excerpt.shortened else ""
             lines.append(f"**{excerpt.speaker}**{day} ({excerpt.message_id}): {excerpt.text}{more}")
         end = self.offset + len(self.excerpts)
         if end < self.total:
-            lines.append(f"{self.total - end} more messages; read on with offset {end}.")
+            lines.append(f"{amount(self.total - end, 'more message')}; read on with offset {end}.")
         return "\n\n".join(lines)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 _UNSEEN = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069]")
 """Control characters, and those that turn the direction of all that follows them."""
@@ -40,3 +41,22 @@ def literal(text: str) -> str:
         cut = len(begin["number"] or "")
         shown = f"{shown[:cut]}\\{shown[cut:]}"
     return shown
+
+
+class Readable:
+    """A result that is written out in Markdown of ours, with words of others in it."""
+
+    __slots__ = ()
+
+    @property
+    def markdown(self) -> str:
+        """For a person: what others wrote is shown as it stands, never taken for markup."""
+        return self._written(literal)
+
+    @property
+    def plain(self) -> str:
+        """For a model, which reads the characters as they are."""
+        return self._written(one_line)
+
+    def _written(self, quote: Callable[[str], str]) -> str:
+        raise NotImplementedError

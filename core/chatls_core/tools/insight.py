@@ -148,7 +148,7 @@ class SessionTool(Tool[SessionArguments]):
                     )
                 except ValueError as error:
                     raise ToolError(str(error)) from error
-                return found.markdown, f"{len(found.hits)} conversations"
+                return found.plain, f"{len(found.hits)} conversations"
             case "get":
                 if not arguments.name:
                     raise ToolError("get needs name: the conversation's name, as search and list show it.")

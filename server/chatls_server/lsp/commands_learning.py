@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from chatls_core.store import StoreReadOnlyError
 from chatls_server.lsp.commands_memory import refused
+from chatls_server.lsp.errors import INVALID_PARAMS, RpcError
 from chatls_server.lsp.protocol import commands as args
 from chatls_server.lsp.protocol.base import Nothing
 from chatls_server.lsp.protocol.commands import CommandResult
@@ -38,11 +39,17 @@ async def pending(server: ChatServer, _: Nothing) -> CommandResult:
 
 @command("chatls.memory.accept", args.IdsArgs)
 async def accept(server: ChatServer, a: args.IdsArgs) -> CommandResult:
-    """Remember items that wait."""
-    return result(await ask(server, lambda w: w.accept(a.ids)))
+    """Remember items that wait; the id ``all`` means every one."""
+    return result(await ask(server, lambda w: w.accept(_meant(w, a.ids))))
 
 
 @command("chatls.memory.reject", args.IdsArgs)
 async def reject(server: ChatServer, a: args.IdsArgs) -> CommandResult:
-    """Drop items that wait."""
-    return result(await ask(server, lambda w: w.reject(a.ids)))
+    """Drop items that wait; the id ``all`` means every one."""
+    return result(await ask(server, lambda w: w.reject(_meant(w, a.ids))))
+
+
+def _meant(worker: Learner, ids: Sequence[str]) -> Sequence[str]:
+    if not ids:
+        raise RpcError(INVALID_PARAMS, "ids: name what is meant by the ids that /memory pending shows, or all")
+    return [i.id for i in worker.pending().items] if list(ids) == ["all"] else ids

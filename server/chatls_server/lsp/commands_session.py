@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from chatls_core.llm.messages import ImagePart, Message, TextPart, ToolCallPart
 from chatls_core.sessions import Conversation, SessionError
+from chatls_core.text.amounts import amount
+from chatls_core.text.days import local_day
+from chatls_core.text.literal import literal
 from chatls_core.turn.live import LiveSession
 from chatls_core.turn.saving import save
 from chatls_server.lsp.commands_memory import date
@@ -103,10 +106,13 @@ async def list_sessions(server: ChatServer, a: args.SessionListArgs) -> CommandR
     page = await in_thread(lambda: agent.services.sessions.list(limit=a.limit or 50, offset=a.offset))
     sessions = [{**to_json(s), "sessionId": s.id} for s in page.sessions]
     lines = [
-        f"- **{s.title or s.name}** — `{s.name}`, {s.messages} messages{f', {s.updated:%Y-%m-%d}' if s.updated else ''}"
+        f"- **{literal(s.title or s.name)}** — `{s.name}`, {amount(s.messages, 'message')}"
+        + (f", {local_day(s.updated)}" if s.updated else "")
         for s in page.sessions
     ]
     text = "\n".join(lines) if lines else "No conversation is saved yet."
+    if (rest := page.total - a.offset - len(page.sessions)) > 0:
+        text += f"\n\n{amount(rest, 'older one')}; `/search` with some words finds any of them."
     return CommandResult(markdown=text, data={"sessions": sessions, "total": page.total})
 
 
@@ -163,7 +169,16 @@ async def delete(server: ChatServer, a: args.SessionArgs) -> CommandResult:
         raise RpcError(INVALID_REQUEST, "The session is answering; stop it first.")
     deleted = await in_thread(lambda: agent.services.sessions.delete(live.conversation.id))
     agent.release(live)
-    return CommandResult(markdown=f"Deleted **{live.conversation.name}**.", data=to_json(deleted))
+    text = f"Deleted **{live.conversation.name}**."
+    return CommandResult(markdown=text, data={**to_json(deleted), "undoToken": deleted.token})
+
+
+@command("chatls.session.undelete", args.UndoTokenArgs)
+async def undelete(server: ChatServer, a: args.UndoTokenArgs) -> CommandResult:
+    """Bring a deleted conversation back."""
+    agent = await server.agent()
+    back = await in_thread(lambda: agent.services.sessions.undelete(a.undo_token))
+    return CommandResult(markdown=f"**{back.name}** is back.", data={**to_json(back), "sessionId": back.id})
 
 
 @command("chatls.session.search", args.SessionSearchArgs)
@@ -190,7 +205,7 @@ async def rewind(server: ChatServer, a: args.SessionRewindArgs) -> CommandResult
         rows: list[dict[str, Any]] = [
             {"id": c.id, "time": c.time.isoformat(), "label": c.label, "messages": len(c.messages)} for c in points
         ]
-        text = "\n".join(f"- {c['time'][:16].replace('T', ' ')} — {c['label']}" for c in rows)
+        text = "\n".join(f"- {c.time.astimezone():%Y-%m-%d %H:%M} — {literal(c.label)}" for c in points)
         return CommandResult(markdown=text or "No checkpoints yet.", data={"checkpoints": rows})
     if live.running is not None:
         raise RpcError(INVALID_REQUEST, "The session is answering; stop it first.")
@@ -208,7 +223,7 @@ async def rewind(server: ChatServer, a: args.SessionRewindArgs) -> CommandResult
         "files": to_json(undone.files) if undone else [],
         "undoToken": undone.undo_token if undone else None,
     }
-    return CommandResult(markdown=f"Back at “{point.label}”.", data=data)
+    return CommandResult(markdown=f"Back at “{literal(point.label)}”.", data=data)
 
 
 @command("chatls.session.events", args.SessionEventsArgs)

@@ -58,6 +58,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "session.fork",
         "session.rename",
         "session.delete",
+        "session.undelete",
         "session.search",
         "session.rewind",
         "session.events",

@@ -12,6 +12,9 @@ Arguments = Mapping[str, Any]
 Call = tuple[str, Arguments]
 
 
+_WORDS = re.compile(r"[^\s,`]+")
+
+
 def profile_arguments(rest: str) -> Arguments:
     """``set key=value`` or ``set key: value``; the word ``set`` may be left out. Nothing shows the profile."""
     words = re.sub(r"\Aset(?:\s+|\Z)", "", rest)
@@ -60,6 +63,8 @@ _SUBCOMMANDS: Mapping[str, tuple[str, Callable[[str], Arguments]]] = {
     "map": ("map", _none),
     "neighbors": ("neighbors", named("query")),
     "pending": ("pending", _none),
+    "accept": ("accept", lambda rest: {"ids": _WORDS.findall(rest)}),
+    "reject": ("reject", lambda rest: {"ids": _WORDS.findall(rest)}),
 }
 """Subcommand → command (after ``chatls.memory.``) and how its arguments are made of the words behind it."""
 

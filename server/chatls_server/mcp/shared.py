@@ -86,7 +86,7 @@ class SharedMemory:
             found = self._sessions.search(query, date_from=_date(date_from), date_to=_date(date_to), limit=limit)
         except ValueError as error:
             raise ToolError(str(error)) from error
-        return redact(found.markdown)
+        return redact(found.plain)
 
     # Resources
 

@@ -798,6 +798,7 @@ export interface Commands {
   'chatls.session.fork': SessionForkArgs;
   'chatls.session.rename': SessionNameArgs;
   'chatls.session.delete': SessionArgs;
+  'chatls.session.undelete': UndoTokenArgs;
   'chatls.session.search': SessionSearchArgs;
   'chatls.session.rewind': SessionRewindArgs;
   'chatls.session.compact': SessionCompactArgs;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
@@ -15,6 +15,9 @@ from chatls_core.memory import merges
 from chatls_core.memory.records import EPOCH, LenientRecord, Origin, Time
 from chatls_core.memory.stores import Stores
 from chatls_core.store import JsonStore
+from chatls_core.text.amounts import amount
+from chatls_core.text.days import local_day
+from chatls_core.text.literal import Readable
 
 ItemKind = Literal["fact", "profile", "topic", "project", "episode", "note"]
 SETTLED_DAYS = 90
@@ -57,38 +60,36 @@ class PendingItem:
 
 
 @dataclass(frozen=True, slots=True)
-class PendingView:
+class PendingView(Readable):
     """What waits, oldest first."""
 
     items: tuple[PendingItem, ...]
 
-    @property
-    def markdown(self) -> str:
-        """A list."""
+    def _written(self, quote: Callable[[str], str]) -> str:
         if not self.items:
             return "Nothing waits to be remembered."
         rows = (
-            f"- {i.text} ({i.category or i.kind}, {i.date:%Y-%m-%d}"
+            f"- `{i.id}` {quote(i.text)} ({quote(i.category or i.kind)}, {local_day(i.date)}"
             f"{', from a conversation with outside content' if i.external else ''})"
             for i in self.items
         )
-        return "Waiting to be remembered:\n\n" + "\n".join(rows)
+        how = "`/memory accept` with their ids, or `all`, keeps them; `/memory reject` drops them."
+        return "Waiting to be remembered:\n\n" + "\n".join(rows) + f"\n\n{how}"
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class Settled(Readable):
     """What was accepted or rejected; ``unknown`` ids were not waiting."""
 
     verb: str
     items: tuple[PendingItem, ...]
     unknown: tuple[str, ...] = ()
 
-    @property
-    def markdown(self) -> str:
+    def _written(self, quote: Callable[[str], str]) -> str:
         """One line and what it was about."""
-        lines = "".join(f"\n- {i.text}" for i in self.items)
-        more = f"\n\nNot waiting: {', '.join(self.unknown)}." if self.unknown else ""
-        return f"{self.verb} {len(self.items)} {'item' if len(self.items) == 1 else 'items'}.{lines}{more}"
+        lines = "".join(f"\n- {quote(i.text)}" for i in self.items)
+        more = f"\n\nNot waiting: {', '.join(map(quote, self.unknown))}." if self.unknown else ""
+        return f"{self.verb} {amount(len(self.items), 'item')}.{lines}{more}"
 
 
 def item_id(kind: str, fields: dict[str, str]) -> str:
