@@ -18,6 +18,7 @@ from pathlib import Path
 
 from chatls_core import config
 from chatls_core.memory import Memory, Source
+from tests.core.memory.people import MEASURING, TUNING
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 SIZES = (500, 10_000, 100_000)
@@ -139,8 +140,29 @@ def precision() -> None:
         )
 
 
+def people() -> None:
+    """What rides along with the messages of invented people, those the weights were fitted to first."""
+    for group, chosen in (("fitted to", TUNING), ("measured on", MEASURING)):
+        met = asked = more = disturbed = unrelated = 0
+        for person in chosen:
+            with tempfile.TemporaryDirectory() as root:
+                memory = opened(Path(root) / "memory", 500)
+                for fact in person.facts:
+                    memory.remember(fact, source=Source("user"))
+                for message, wanted in person.answered:
+                    shown = {item.text for item in memory.auto_recall(message).items}
+                    asked, met, more = asked + 1, met + bool(shown & wanted), more + bool(shown - wanted)
+                for message in person.unrelated:
+                    unrelated, disturbed = unrelated + 1, disturbed + bool(memory.auto_recall(message).ids)
+        print(
+            f"auto-recall, {len(chosen)} people {group}: {met}/{asked} messages get their fact, {more} another one, "
+            f"{disturbed}/{unrelated} unrelated messages are disturbed"
+        )
+
+
 def main() -> None:
     precision()
+    people()
     for size in [int(a) for a in sys.argv[1:]] or SIZES:
         speed(size)
 

@@ -1,128 +1,185 @@
-"""May a found item ride in a turn unasked? Precision first: one irrelevant fact is a fault (spec/memory.md §8.7)."""
+"""May a found item ride in a turn unasked? Precision first: one irrelevant fact is a fault (spec/memory.md §8.7).
+
+What speaks for an item is weighed: the words it shares with the message by how special they are, and what kind of
+message it is. The weights were fitted to the messages of four invented people and are measured on those of others
+(docs/ranking.md); no message of a user was seen.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from functools import cache, lru_cache
-from itertools import pairwise
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import inf, log
 
-from chatls_core.memory.wordlists import word_set
+from chatls_core.memory.question import Part, Question
 from chatls_core.text import tokenizer
-from chatls_core.text.ranking import STRONG_TELLING, Hit, strong_match
-from chatls_core.text.stopwords import REQUESTS
+from chatls_core.text.ordinary_words import SOFTWARE
+from chatls_core.text.ranking import Hit
 
 _SAME_SHARE = 0.5
 """Of the words of a statement, to be the one that another makes about another thing."""
+_AS_GOOD = 0.9
+"""Share of an item's evidence that another needs to tie with it."""
+_HEAD_WORDS = 3
+"""So many first words of a statement say what it is about."""
+_NEARLY_ALL = 0.8
+"""Of what is spoken of."""
+_CLOSE = 0.5
+"""Below this a word is met by something that only goes with it."""
 
-_NEARLY_ALL = 0.7
-"""Of what is asked, to take what is told in another language for an answer."""
-
-_SUBJECTS = word_set("i we eu")
-FIRST_PERSON = word_set("i me my mine we us our ours myself eu me mim meu minha meus minhas nos nosso nossa moro vivo")
-_TASK = re.compile(
-    r"\b(?:how|what|why) (?:do|can|could|would|should|must) (?:i|we)\b|\b(?:can|could|may|shall) (?:i|we)\b"
-    r"|\bi (?:want|need|get|have|would|am|was|see|tried|did|do not|added|changed|ran)\b|\bi(?:'m|'d|'ve|-)"
-    r"|\beu (?:quero|preciso|tenho|estou)\b",
-    re.IGNORECASE,
+_PERSON = re.compile(
+    r"\b[A-ZÀ-Ý][a-zà-ÿ]+ (?:[a-z]{2,3} )?[A-ZÀ-Ý][a-zà-ÿ]+|\b[A-ZÀ-Ý][a-zà-ÿ]+ (?:is|leads|runs|owns|cuida|valida|é)\b"
+    r"|\b(?:pela|pelo|by) [A-ZÀ-Ý]"
 )
-"""The user speaks of the work at hand, not of himself: "how do I undo this?"."""
-_ASKS = re.compile(
-    r"\W*(?:what|which|who|whose|where|when|how|why|is|are|do|does|did|can|should|am|quem|qua(?:l|is)|onde|quando|como"
-    r"|por ?que|o que|quant[oa]s?)\b",
-    re.IGNORECASE,
+"""Names somebody."""
+_DIGIT = re.compile(r"\d")
+_USER = re.compile(
+    r"\b(?:users?|usu[aá]ri[oa]|utilizador[a]?)\b|^(?:she|he|her|his|they|their|ela|ele|seu|sua)\b", re.IGNORECASE
 )
-_DETERMINERS = word_set("a an the this that these my our o os as um uma este esta esse essa isso it")
-"""Words behind the verb of a request: "sign the commit" has nothing to do with what is signed elsewhere."""
-_DEFINITION = re.compile(
-    r"^\W*(?:what(?:'s| is| are)|o que (?:é|e|são|sao)) (?:an?|uma?) (?!good\b|bo[am]\b)", re.IGNORECASE
-)
-"""Asks what such a thing is in general."""
-_USER = re.compile(r"\b(?:users?|usu[aá]ri[oa])\b", re.IGNORECASE)
+"""Tells of the user; a statement that begins with "she" or "his" has nobody else to speak of."""
 
 
-class Question:
-    """A user's message, read once for all items it is compared with."""
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """What speaks for an item and what against it, each times its weight; flags are 0 or 1."""
 
-    def __init__(self, text: str) -> None:
-        self._words = tokenizer.topic_words(text)
-        self._sequence = [w.folded for w in tokenizer.words(text) if not w.part]
-        spoken = frozenset(self._sequence) & FIRST_PERSON
-        self._own = bool(spoken - _SUBJECTS if _TASK.search(text) else spoken)
-        self._asks = "?" in text or _ASKS.match(text) is not None
-        told = not self._asks and len(self._sequence) > 1 and self._sequence[1] in _DETERMINERS
-        self._order = self._sequence[0] if told else ""
-        self._general = _DEFINITION.match(text) is not None
-        self._language = tokenizer.detect_language(text)
-        self._stems: dict[tokenizer.Language, frozenset[str]] = {}
+    evidence: float
+    """The shared words, each by how special it is in the language and in this memory."""
+    special: int
+    """How many of them are more than everyday words."""
+    alone: bool
+    """Only one word is shared, and the item does not tell of the user who asks about himself."""
+    head: bool
+    """One of them is among the first words of the item."""
+    ties: float
+    """Logarithm of how many items have as much evidence: where many fit, none is meant."""
+    order: float
+    """The evidence again where nothing is asked: what is to be done calls for the rules about it."""
+    asks: bool
+    general: bool
+    """The message asks what everybody can know, and the item does not hold all of it."""
+    parts: float
+    """Logarithm of the number of sentences, each of which may share a word by chance."""
+    amount: bool
+    """A number is asked for, and the item holds one."""
+    person: bool
+    """A person is asked for, and the item names one."""
+    strangers: int
+    """Names in the question, at most two, that the item lacks."""
+    own: bool
+    """The user asks about himself, and the item tells of him."""
 
-    @property
-    def has_topic(self) -> bool:
-        """Whether anything is asked about."""
-        return bool(self._words)
-
-    @property
-    def own(self) -> bool:
-        """Whether the user asks about himself."""
-        return self._own
-
-    def answered_by(self, text: str, hit: Hit) -> bool:
-        """Whether an item with this text clearly bears on the question."""
-        if self._general:
-            return False
-        language, stems, sequence = _read(text)
-        asked = self._topic(language) - _generic(language)
-        specific = (asked & stems) - {tokenizer.stem(self._order, language)}
-        own = self._own and about_user(text)
-        if not specific:
-            # In the other language nothing is met word by word.
-            translated = None not in (self._language, language) and self._language != language and hit.words > 1
-            return strong_match(hit) and (own or (translated and hit.coverage >= _NEARLY_ALL))
-        if self._shares_phrase(language, sequence, specific):
-            return True
-        # Of a request more must be met than of a question: "write a report" wants none of the reports that are known.
-        share = len(specific) / len(asked)
-        most = share > 0.5 or (self._asks and share == 0.5) or hit.telling >= STRONG_TELLING
-        return own or (strong_match(hit) and most)
-
-    def words_in(self, text: str) -> frozenset[str]:
-        """The question's topic words that stand in a text, as their stems there."""
-        language, stems, _ = _read(text)
-        return self._topic(language) & stems
-
-    def _topic(self, language: tokenizer.Language) -> frozenset[str]:
-        if language not in self._stems:
-            self._stems[language] = frozenset(tokenizer.stem(w.folded, language) for w in self._words)
-        return self._stems[language]
-
-    def _shares_phrase(self, language: tokenizer.Language, sequence: tuple[str, ...], specific: frozenset[str]) -> bool:
-        """Whether two neighbouring words of the question are neighbours in the text as well, both of them telling."""
-
-        def pairs(stems: Iterable[str]) -> set[tuple[str, str]]:
-            return {p for p in pairwise(stems) if p[0] in specific and p[1] in specific}
-
-        return bool(pairs(tokenizer.stem(w, language) for w in self._sequence) & pairs(sequence))
+    def odds(self) -> float:
+        """Logarithm of the odds that the item bears on the message."""
+        return _PRIOR + sum(weight * float(getattr(self, sign)) for sign, weight in WEIGHTS.items())
 
 
-def about_user(text: str) -> bool:
-    """Whether a statement is about the user."""
-    return bool(_USER.search(text))
+WEIGHTS: Mapping[str, float] = {
+    "evidence": 0.75,
+    "special": 0.4,
+    "alone": -1.5,
+    "head": 0.4,
+    "ties": -0.8,
+    "order": 1.3,
+    "asks": 1.2,
+    "general": -3.8,
+    "parts": -2.2,
+    "amount": 1.4,
+    "person": 2.2,
+    "strangers": -1.5,
+    "own": 1.6,
+}
+"""What each sign is worth, as logarithms of odds."""
+_PRIOR = -2.0
+LEAST_ODDS = 0.0
+"""From here on an item rides."""
 
 
-def same_statement(one: str, other: str) -> bool:
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An item that was found, its text, and whether it tells of the user."""
+
+    hit: Hit
+    text: str
+    about_user: bool
+
+
+def weigh(part: Part, found: Sequence[Candidate], *, parts: int) -> list[float]:
+    """The odds (:meth:`Signs.odds`) of each item found for this part of a message of ``parts``, in order."""
+    told = [sum(part.words[word] * telling for word, _, telling in _met(part, item)) for item in found]
+    ties = [sum(other >= _AS_GOOD * evidence for other in told) for evidence in told]
+    return [
+        _signs(part, item, evidence, log(tied), log(parts)).odds() if evidence else -inf
+        for item, evidence, tied in zip(found, told, ties, strict=True)
+    ]
+
+
+def _met(part: Part, item: Candidate) -> list[tuple[str, float, float]]:
+    """The words that the item has of this part, with how well it meets them and what they tell."""
+    return [met for met in item.hit.met if met[0] in part.words]
+
+
+def _signs(part: Part, item: Candidate, evidence: float, ties: float, parts: float) -> Signs:
+    met, (language, head) = _met(part, item), _head(item.text)
+    own = item.about_user and (part.speaks or not part.owned.isdisjoint(word for word, _, _ in met))
+    shared = sum(part.words[word] * share for word, share, _ in met)
+    whole = len(met) > 1 and shared >= _NEARLY_ALL * sum(part.words.values())
+    return Signs(
+        evidence=evidence,
+        special=sum(part.words[word] >= SOFTWARE and share > _CLOSE for word, share, _ in met),
+        alone=len(met) <= 1 and not own,
+        head=any(tokenizer.stem(word, language) in head for word, _, _ in met),
+        ties=ties,
+        order=0.0 if part.asks else evidence,
+        asks=part.asks,
+        general=part.general and not (part.definite and whole),
+        parts=parts,
+        amount=part.amount and _DIGIT.search(item.text) is not None,
+        person=part.who and _PERSON.search(item.text) is not None,
+        strangers=min(2, len(part.names.difference(word for word, _, _ in met))),
+        own=own,
+    )
+
+
+def about_user(text: str, name: str = "") -> bool:
+    """Whether a statement is about the user, who may be called ``name``."""
+    return bool(_USER.search(text)) or (bool(name) and name in {w.folded for w in tokenizer.words(text)})
+
+
+def about_another(question: Question, text: str, better: str) -> bool:
+    """Whether ``text`` makes the statement of ``better`` about something else than the question names: the queue's host
+    where the database's was asked for."""
+    return _words_in(question, text) < _words_in(question, better) and _same_statement(text, better)
+
+
+def _words_in(question: Question, text: str) -> frozenset[str]:
+    """The question's topic words that stand in a text, as their stems there."""
+    language = _language(text)
+    return frozenset(tokenizer.stem(w.folded, language) for w in question.words) & frozenset(_stems(text))
+
+
+def _same_statement(one: str, other: str) -> bool:
     """Whether two texts say nearly the same, be it about different things: most words of the shorter are shared."""
-    first, second = set(_read(one)[2]), set(_read(other)[2])
+    first, second = set(_stems(one)), set(_stems(other))
     return len(first & second) >= _SAME_SHARE * min(len(first), len(second))
 
 
+def _language(text: str) -> tokenizer.Language:
+    return tokenizer.detect_language(text) or "en"
+
+
 @lru_cache(maxsize=8192)
-def _read(text: str) -> tuple[tokenizer.Language, frozenset[str], tuple[str, ...]]:
-    """Language of a text, its stems, and the stems of its whole words in order."""
-    language = tokenizer.detect_language(text) or "en"
-    sequence = tuple(tokenizer.stem(w.folded, language) for w in tokenizer.words(text) if not w.part)
-    return language, frozenset(tokenizer.terms(text, language)), sequence
+def _stems(text: str) -> tuple[str, ...]:
+    """The stems of a text's whole words in order."""
+    language = _language(text)
+    return tuple(tokenizer.stem(w.folded, language) for w in tokenizer.words(text) if not w.part)
 
 
-@cache
-def _generic(language: tokenizer.Language) -> frozenset[str]:
-    return frozenset(tokenizer.stem(w, language) for w in REQUESTS)
+@lru_cache(maxsize=8192)
+def _head(text: str) -> tuple[tokenizer.Language, frozenset[str]]:
+    """The language of a text, and the stems of its first topic words: what it is about."""
+    language = _language(text)
+    stems = dict.fromkeys(tokenizer.stem(w.folded, language) for w in tokenizer.topic_words(text))
+    return language, frozenset(list(stems)[:_HEAD_WORDS])

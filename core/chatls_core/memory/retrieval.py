@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
@@ -13,8 +14,9 @@ from chatls_core.memory import scoring, workspaces
 from chatls_core.memory.context import episode_view
 from chatls_core.memory.meaning import NEAREST, Meaning, Near, blended
 from chatls_core.memory.profile import view as profile_view
+from chatls_core.memory.question import FIRST_PERSON, Question
 from chatls_core.memory.records import EPOCH, Episode, Fact, Origin
-from chatls_core.memory.relevance import FIRST_PERSON, Question, about_user, same_statement
+from chatls_core.memory.relevance import LEAST_ODDS, Candidate, about_another, about_user, weigh
 from chatls_core.memory.snapshot import Snapshot, beside_facts, entry_of, passage, remembered
 from chatls_core.memory.times import Window, window_in
 from chatls_core.memory.views import AutoRecall, Recall, RecallItem, SourceView
@@ -38,6 +40,14 @@ _OWN = 1.5
 """Of what is about the user, where the user asks about himself."""
 _NEAR_THE_BEST = 0.35
 """Share of the best item's score that another needs to be recalled beside it."""
+_AUTO_MARGIN = 1.5
+"""Odds by which an item may bear less on a message than the best one."""
+_NAMES_LOOKED_FOR = 500
+"""Facts in which the user's name is looked for."""
+_CALLED = re.compile(
+    r"\b(?:user's name is|user is(?: called| named)?|usuári[oa] (?:se chama|chama-se|é)"
+    r"|utilizadora? (?:se chama|chama-se|é)|nome d[oa] (?:usuári[oa]|utilizadora?) é)(?: [oa])? ([A-ZÀ-Ý]\w+)"
+)
 _PAST_WORDS = word_set(
     """
     previous previously former formerly before earlier originally used history past old older ago antes anterior
@@ -168,18 +178,18 @@ class Retriever:
         window = window_in(query, moment)
         rest = window.rest if window else query
         question = Question(rest)
-        if not question.has_topic:
+        if not question.parts:
             return AutoRecall()
         facts: list[RecallItem] = []
         episodes: list[RecallItem] = []
         better: list[str] = []
-        hits, near = self._blended(now, query, self._hits(now, rest, _AUTO_CANDIDATES, moment), moment)
-        for hit in hits:
+        bearing, near = self._blended(now, query, self._bearing(now, question, moment), moment)
+        sure = {hit.id for hit in bearing if hit.met} | {key for key, item in near.items() if item.sure}
+        for hit in bearing:
             item = self._item(now, hit.id, hit.score, hit.why, project)
-            sure = hit.id in near and near[hit.id].sure
-            if item is None or not (sure or question.answered_by(item.text, hit)):
+            if item is None or hit.id not in sure:
                 continue
-            if any(_about_another(question, item.text, text) for text in better):
+            if any(about_another(question, item.text, text) for text in better):
                 continue
             better.append(item.text)
             if item.id in carried:
@@ -199,6 +209,21 @@ class Retriever:
 
         lines = blank("\n".join(line for _, line in shown), "memory")
         return AutoRecall(lines, tuple(i.id for i, _ in shown), tuple(i for i, _ in shown))
+
+    def _bearing(self, now: Snapshot, question: Question, moment: datetime) -> list[Hit]:
+        """What clearly bears on a part of the message, the clearest first."""
+        name = _user_name(now) if question.own else ""
+        odds: dict[str, tuple[float, Hit]] = {}
+        for part in question.parts:
+            hits = self._hits(now, part.text, _AUTO_CANDIDATES, moment)
+            found = [candidate for hit in hits if (candidate := _candidate(now, hit, name)) is not None]
+            for item, value in zip(found, weigh(part, found, parts=len(question.parts)), strict=True):
+                if value >= LEAST_ODDS and value > odds.get(item.hit.id, (0.0, item.hit))[0]:
+                    odds[item.hit.id] = value, item.hit
+        best = max((value for value, _ in odds.values()), default=0.0)
+        clear = [(value, hit) for value, hit in odds.values() if value >= best - _AUTO_MARGIN]
+        clear.sort(key=lambda found: -found[0])
+        return [hit for _, hit in clear]
 
     def _item(self, now: Snapshot, key: str, score: float, why: str, project: str) -> RecallItem | None:
         kind, _, rest = key.partition(":")
@@ -266,10 +291,26 @@ def source_view(origin: Origin | None, provenance: str, created: datetime) -> So
     return SourceView(provenance.split(" ")[0] or "extraction", time=created)
 
 
-def _about_another(question: Question, text: str, better: str) -> bool:
-    """Whether ``text`` makes the statement of ``better`` about something else than the question names: the queue's host
-    where the database's was asked for."""
-    return question.words_in(text) < question.words_in(better) and same_statement(text, better)
+def _candidate(now: Snapshot, hit: Hit, name: str) -> Candidate | None:
+    """What may ride with a turn: facts that hold, episodes and the profile; the user may be called ``name``."""
+    kind, _, key = hit.id.partition(":")
+    if not hit.met:
+        return None
+    if kind == "fact" and (fact := now.alive.facts.get(key)) is not None:
+        return Candidate(hit, fact.content, about_user(fact.content, name))
+    if kind == "episode" and (episode := now.episodes.get(key)) is not None:
+        return Candidate(hit, episode.summary, about_user(episode.summary, name))
+    if kind == "profile" and key.isdigit() and int(key) < len(fields := profile_view(now.profile, EPOCH).fields):
+        return Candidate(hit, f"{fields[int(key)].key} {fields[int(key)].value}", True)
+    return None
+
+
+def _user_name(now: Snapshot) -> str:
+    """How the user is called, folded; empty when it is not known."""
+    told = (field.value for field in profile_view(now.profile, EPOCH).fields if field.key == "name")
+    names = (m[1] for fact in now.alive.ranked[:_NAMES_LOOKED_FOR] if (m := _CALLED.search(fact.content)))
+    name = next(told, "") or next(names, "")
+    return tokenizer.fold(name.split()[0]) if name.split() else ""
 
 
 def _telling(hits: list[Hit]) -> list[Hit]:

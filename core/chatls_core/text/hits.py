@@ -23,6 +23,7 @@ class Hit:
     ``coverage`` (0 to 1) is the share of the question's information that the passage's *own* words hold.
     ``telling`` is the same as a number of words: 2.0 for as much as two words that no other passage has.
     ``words`` counts the words of the question it holds itself.
+    ``met`` names them, folded, each with how well it is met (0 to 1) and with its part of ``telling``.
     ``why`` says in words what matched.
     """
 
@@ -32,6 +33,7 @@ class Hit:
     coverage: float = 0.0
     telling: float = 0.0
     words: int = 0
+    met: tuple[tuple[str, float, float], ...] = ()
 
 
 def strong_match(hit: Hit) -> bool:
@@ -56,7 +58,8 @@ def hits_of(
     """
     names_of_words = [_naming(postings, word) for word in wish.words]
     places = list(slots)
-    presence = (result.presence[:, places].T > 0).tolist()
+    presence = result.presence[:, places].T.round(4).tolist()
+    tells = [word.information / result.unit for word in wish.words]
     totals = (result.total[places] / result.possible).round(6).tolist()
     coverage = result.coverage[places].clip(max=1.0).round(4).tolist()
     telling = result.telling[places].round(4).tolist()
@@ -76,7 +79,12 @@ def hits_of(
         key = (parts, within[place], speaker)
         if (why := whys.get(key)) is None:
             why = whys[key] = _reason(parts, times if within[place] else "", speaker)
-        found.append(Hit(passage_id, totals[place], why, coverage[place], telling[place], len(parts)))
+        met = tuple(
+            (word.folded, share, round(share * tell, 4))
+            for word, share, tell in zip(wish.words, presence[place], tells, strict=True)
+            if share
+        )
+        found.append(Hit(passage_id, totals[place], why, coverage[place], telling[place], len(parts), met))
     return found
 
 

@@ -109,6 +109,8 @@ class Result:
     spoken: Scores
     possible: float = field(default=1.0)
     """The score of a passage that holds everything, often."""
+    unit: float = 1.0
+    """The information of a word that one passage has."""
 
 
 def score(corpus: Corpus, wish: Wish) -> Result:
@@ -146,7 +148,8 @@ def score(corpus: Corpus, wish: Wish) -> Result:
         information += share
         possible += idf
     coverage = told / max(information, 1e-9)
-    telling = told / expansion.information(corpus.vocabulary, 1)
+    unit = expansion.information(corpus.vocabulary, 1)
+    telling = told / unit
     spoken = np.zeros(size)
     for name in wish.speakers:
         spoken[corpus.postings.arrays(LABEL + name)[0]] = 1.0
@@ -164,7 +167,7 @@ def score(corpus: Corpus, wish: Wish) -> Result:
     elif wish.wants_number:
         total *= 1 + NUMBER_ANSWER * corpus.counted
     total *= corpus.weight
-    return Result(total, coverage, telling, presence, spoken, max(possible, 1e-9))
+    return Result(total, coverage, telling, presence, spoken, max(possible, 1e-9), unit)
 
 
 def _in_context(

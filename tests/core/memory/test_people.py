@@ -1,0 +1,37 @@
+"""What rides along unasked in the everyday of eight invented people (people/): precision first, then as much as can."""
+
+from __future__ import annotations
+
+import pytest
+
+from .conftest import USER, MakeMemory
+from .people import MEASURING, TUNING, Person
+
+ARGUABLE = {"what is the OMOP common data model?"}
+"""Asks what all know of, in the words of what is known here."""
+
+
+def by_name(person: Person) -> str:
+    return person.name
+
+
+@pytest.mark.parametrize("person", [*TUNING, *MEASURING], ids=by_name)
+def test_nothing_rides_along_with_what_it_has_nothing_to_do_with(make: MakeMemory, person: Person) -> None:
+    memory = make()
+    for fact in person.facts:
+        memory.remember(fact, source=USER)
+    disturbed = {m: [i.text for i in r.items] for m in person.unrelated if (r := memory.auto_recall(m)).items}
+    assert disturbed.keys() <= ARGUABLE, disturbed
+
+
+@pytest.mark.parametrize("people", [TUNING, MEASURING], ids=["tuning", "measuring"])
+def test_much_of_what_is_known_comes_by_the_words_alone(make: MakeMemory, people: tuple[Person, ...]) -> None:
+    met = asked = 0
+    for person in people:
+        memory = make(person.name)
+        for fact in person.facts:
+            memory.remember(fact, source=USER)
+        for message, wanted in person.answered:
+            asked += 1
+            met += any(item.text in wanted for item in memory.auto_recall(message).items)
+    assert met >= 0.3 * asked, f"{met} of {asked}"
