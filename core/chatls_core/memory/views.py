@@ -426,7 +426,7 @@ class Transfer:
 class MemoryChange:
     """What a write changed: ids of facts, episodes and other items (``topic:…``, ``project:…``, ``profile:…``).
 
-    ``review:…`` are items that wait for the user's yes.
+    ``review:…`` are items that wait for the user's yes. ``elsewhere``: another process wrote it.
     """
 
     added: tuple[str, ...] = ()
@@ -434,6 +434,7 @@ class MemoryChange:
     removed: tuple[str, ...] = ()
     undo_token: str = ""
     background: bool = False
+    elsewhere: bool = False
 
     def __bool__(self) -> bool:
         return bool(self.added or self.changed or self.removed)

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from cattrs import Converter
 
     from chatls_core import host as core
+    from chatls_core.memory.elsewhere import Elsewhere
     from chatls_core.turn.agent import Agent
     from chatls_server.lsp.host import LspHost
     from chatls_server.lsp.protocol.base import Position, Range
@@ -83,6 +84,8 @@ class ChatServer(LanguageServer):
         super().__init__("chatls", __version__, protocol_cls=protocol, converter_factory=default_converter)
         self.work = WorkDone(self)
         self.eyes = Eyes(self)
+        self.elsewhere: Elsewhere | None = None
+        """Looks out for what other processes write into memory, once the agent is made."""
         self.raw_handlers.update(self.eyes.handlers())
         self.feature_capabilities.update(self.eyes.capabilities())
         lifecycle.register(self)

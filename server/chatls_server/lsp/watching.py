@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,8 @@ from chatls_server.lsp.results import to_json
 
 if TYPE_CHECKING:
     from chatls_core.instructions import InstructionChanges
-    from chatls_core.memory import MemoryChange
+    from chatls_core.memory import Memory, MemoryChange
+    from chatls_core.memory.elsewhere import Elsewhere
     from chatls_core.turn.agent import Agent
     from chatls_server.lsp.server import ChatServer
 
@@ -28,10 +29,20 @@ async def prepare(server: ChatServer, agent: Agent) -> None:
         loop.call_soon_threadsafe(server.send_notification, "chatls/memoryChanged", to_json(change))
 
     agent.services.memory.subscribe(changed)
+    server.elsewhere = await asyncio.to_thread(_watch_memory, agent.services.memory, changed)
     agent.services.instructions_changed = lambda changes: announce(server, changes)
     agent.on_state(lambda: state_changed(server, agent))
     await agent.ready()
     send_status(server, agent)
+
+
+def _watch_memory(memory: Memory, told: Callable[[MemoryChange], None]) -> Elsewhere:
+    """What other windows and programs write is told as well."""
+    from chatls_core.memory.elsewhere import Elsewhere
+
+    watch = Elsewhere(memory, told)
+    watch.start()
+    return watch
 
 
 def state_changed(server: ChatServer, agent: Agent) -> None:
@@ -101,3 +112,5 @@ async def ending(server: ChatServer) -> None:
     """Stop turns; what streamed is saved."""
     if (agent := server.agent_if_made) is not None:
         await agent.close()
+    if server.elsewhere is not None:
+        await asyncio.to_thread(server.elsewhere.stop)

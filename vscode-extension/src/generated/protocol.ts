@@ -326,6 +326,7 @@ export interface MemoryChanged {
   removed?: string[];
   undoToken?: string;
   background?: boolean;
+  elsewhere?: boolean;
 }
 
 /** Change an item's text or category. */

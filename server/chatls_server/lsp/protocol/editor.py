@@ -167,7 +167,8 @@ class MemoryChanged(Wire):
     """Memory was written to. Ids of facts, episodes (``ep_…``), ``topic:…``, ``project:…``, ``profile:…``, and
     ``review:…`` for items that wait for the user's yes.
 
-    ``background``: learned or tidied unasked; ``undoToken`` takes back all that was added.
+    ``background``: learned or tidied unasked; ``undoToken`` takes back all that was added. ``elsewhere``: another
+    window or program wrote it; the lists are empty where only what waits for review may have changed.
     """
 
     added: list[str] = Field(default_factory=list)
@@ -175,6 +176,7 @@ class MemoryChanged(Wire):
     removed: list[str] = Field(default_factory=list)
     undo_token: str | None = None
     background: bool = False
+    elsewhere: bool = False
 
 
 class Status(Wire):
