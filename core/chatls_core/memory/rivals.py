@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+import math
+from collections import defaultdict
 from collections.abc import Sequence
 from functools import cache
 
 from chatls_core.memory.records import Fact
-from chatls_core.memory.slot_words import IN_ENGLISH
+from chatls_core.memory.slot_words import IN_ENGLISH, SPELLINGS
 from chatls_core.memory.slots import related_words
 from chatls_core.store.changes import changed_span
 from chatls_core.text import tokenizer
@@ -41,15 +42,19 @@ class Rivals:
         self._seen = facts
 
     def find(self, content: str) -> list[Fact]:
-        """Facts that share words with ``content`` or fill the same slots, most shared words first."""
-        votes: Counter[str] = Counter()
+        """Facts that share words with ``content`` or fill the same slots, most shared words first, rare ones above all.
+
+        By number alone a hundred facts about the user would crowd out the one that shares but the word for living.
+        """
+        votes: defaultdict[str, float] = defaultdict(float)
         for text, weight in ((content, 2), (related_words(content), 1)):
             for stem in _stems(text):
                 holders = self._by_stem.get(stem, ())
                 # A word in thousands of facts tells nothing apart, and is slow to count.
-                if len(holders) <= max(200, len(self._facts) // 10):
+                if 0 < len(holders) <= max(200, len(self._facts) // 10):
+                    value = weight * math.log(1 + len(self._facts) / len(holders))
                     for key in holders:
-                        votes[key] += weight
+                        votes[key] += value
         if not votes and self._facts:
             for stem in _stems(content):
                 for key in list(self._by_stem.get(stem, ()))[:_MOST]:
@@ -71,5 +76,5 @@ def _stems(text: str) -> set[str]:
 
 @cache
 def _english() -> dict[str, str]:
-    """Stems of words that a statement in the other language has in English."""
-    return {tokenizer.stem(a, "en"): tokenizer.stem(b, "en") for a, b in IN_ENGLISH.items()}
+    """Stems of words that a statement in the other language, or in British spelling, has in American English."""
+    return {tokenizer.stem(a, "en"): tokenizer.stem(b, "en") for a, b in (IN_ENGLISH | SPELLINGS).items()}

@@ -17,6 +17,12 @@ _ROLES = (
     "|desenvolvedora?|engenheir[oa]|gerente|arquitet[oa]|analista|diretora?|estagiari[oa]|consultora?|programadora?"
     "|cientista"
 )
+_A_TEAM = r"(?:[\w-]+ ){1,3}?(?:team|squad)|(?:equipe|squad) d[aeo]s? [\w-]+(?: [\w-]+)?"
+_PLACES_WITH_ARTICLE = (
+    "rio(?: de janeiro)?|recife|porto|brasil|japao|canada|chile|peru|mexico|egito|uruguai|paraguai|equador|libano"
+    "|china|india|franca|alemanha|italia|espanha|inglaterra|holanda|suica|suecia|noruega|belgica|argentina|colombia"
+    "|irlanda|escocia|australia|grecia|turquia|russia|bahia|paraiba|maranhao|ceara|parana|acre|amazonas"
+)
 PATTERNS = tuple(
     (name, re.compile(pattern))
     for name, pattern in (
@@ -31,11 +37,37 @@ PATTERNS = tuple(
             rf"(?:house |casa )?{_NOW}(?:from .+? )?(?:to|para|pra)(?: [oa])? (?P<value>.+?){_END}",
         ),
         (
+            "residence",
+            rf"^(?P<who>.{{0,40}}?)\b(?:foi|foram|fui) (?:morar|viver) (?:em|n[oa]) (?P<value>.+?){_END}",
+        ),
+        (
+            "residence",
+            rf"^(?P<who>.{{0,40}}?)\b(?:voltou|voltei)(?: a morar)? (?:para|em|n[oa]) "
+            rf"(?P<value>(?!(?:[oa]s?) ).+?|[oa] (?:{_PLACES_WITH_ARTICLE})){_END}",
+        ),
+        (
             "employer",
             rf"^(?P<who>.{{0,40}}?)\b(?:is )?{_NOW}(?:works?|working|employed|trabalha(?:ndo)?|trabalho) {_NOW}"
             rf"(?:at|for|by|na|no|em|para a?) (?P<value>.+?){_END}",
         ),
-        ("employer", rf"^(?P<who>.{{0,40}}?)\b{_JUST}(?:joined|started at|entrou na) (?P<value>.+?){_END}"),
+        (
+            "employer",
+            rf"^(?P<who>.{{0,40}}?)\b{_JUST}(?:joined|started at|(?:was |were |got )?hired (?:by|at)|entrou n[oa]"
+            r"|(?:foi|fui) contratad[oa] (?:por|pel[oa])"
+            r"|(?:found|got|took|landed|arrumou|conseguiu) (?:an? |um )?(?:new |novo )?(?:job|emprego) "
+            r"(?:at|with|n[oa]|em)) "
+            rf"(?P<value>.+?){_END}",
+        ),
+        (
+            "boss",
+            rf"^(?P<who>.{{0,40}}?)\b{_NOW}(?:reports?|reporta|responde) {_NOW}(?:directly |diretamente )?"
+            rf"(?:to|a|ao|para) (?:[oa] )?(?P<value>.+?)(?: now| agora)?{_END}",
+        ),
+        (
+            "license",
+            rf"^(?P<who>.{{0,40}}?)\b(?:is|was|e|foi) {_NOW}(?:re)?licen[sc](?:ed|iad[oa]) (?:under|sob|as|como) "
+            rf"(?:the |a )?(?P<value>.+?){_END}",
+        ),
         (
             "role",
             rf"^(?P<who>.{{0,40}}?)\b(?:is )?{_NOW}(?:works?|working|trabalha(?:ndo)?) {_NOW}(?:as|como) "
@@ -56,6 +88,16 @@ PATTERNS = tuple(
             "located",
             rf"^(?P<who>[^,;]{{2,40}}?)\b {_JUST}(?:moved|relocated|mudou|mudaram|se mudou|foi transferid[oa]) "
             rf"{_NOW}(?:from .+? )?(?:to|para|pra)(?: [oa])? (?P<value>.+?){_END}",
+        ),
+        (
+            "team",
+            rf"^(?P<who>.{{0,40}}?)\b(?:is|works|esta|trabalha) {_NOW}(?:on|in|n[ao]) (?:the )?"
+            rf"(?P<value>{_A_TEAM}){_END}",
+        ),
+        (
+            "team",
+            rf"^(?P<who>.{{0,40}}?)\b{_JUST}(?:moved|switched|transferred|went|foi|mudou|mudou-se|se mudou) "
+            rf"{_NOW}(?:from .+? )?(?:to|para) (?:the |[oa] )?(?P<value>{_A_TEAM}){_END}",
         ),
         ("name", rf"^(?P<who>.{{0,20}}?)\b(?:goes by|chama-se|se chama) (?P<value>.+?){_END}"),
         (
@@ -79,7 +121,8 @@ PATTERNS = tuple(
         ),
         (
             "called",
-            rf"^(?P<who>[^,;]{{2,60}}?) (?:is|are|e|sao|se) {_NOW}(?:called|named|chamad[oa]s?|chama) "
+            rf"^(?P<who>[^,;]{{2,60}}?) (?:(?:is|are|e|sao|se) {_NOW}(?:called|named|chamad[oa]s?|chama)"
+            r"|(?:was|has been|foi) (?:renamed|rebranded|renomead[oa]) (?:to|as|para)(?: [oa])?) "
             rf"(?P<value>.+?){_END}",
         ),
         (
@@ -95,22 +138,27 @@ PATTERNS = tuple(
         ),
         (
             "holds",
-            r"^(?P<value>[^,;:]{2,30}?) (?:is|e) (?:now |agora )?(?:the|our|my|[oa]|nosso|nossa) (?P<who>[^,;]+)$",
+            r"^(?P<value>[^,;:]{2,30}?) (?:is (?:now )?(?:the|our|my)|e (?:agora )?(?:[oa]|noss[oa])) (?P<who>[^,;]+)$",
         ),
         (
             "is",
             r"^(?P<who>[^,;:=]{2,60}?)(?: (?:is|are|was|will be|e|sao|sera|serao|fica|equals) "
             r"(?:now |agora |set to |called |named |em )?"
             r"| (?:is |was |were |has been |foi )?(?:changed|moved|renamed|raised|increased|reduced|lowered|bumped"
-            r"|extended|set|mudou|changes|alterad[oa]|aumentad[oa]) (?:from .+? )?(?:to|para) "
+            r"|extended|set|postponed|pushed|rose|grew|fell|dropped|went up|went down|climbed|subiu|caiu|baixou"
+            r"|mudou|changes|alterad[oa]|aumentad[oa]) (?:from .+? )?(?:to|para) "
             r"| (?:was |has been |foi )(?:replaced|substituid[oa]) (?:by|with|por|pel[oa]) |\s*[:=] ?)"
             r"(?P<value>.+?)(?=[,;]|$)",
         ),
     )
 )
 """A slot's name, and how a folded statement fills it: ``who`` has ``value`` (for ``what``)."""
+_STATUSES = "married|single|divorced|engaged|widowed|vegan[oa]?|vegetarian[oa]?|solteir[oa]|viuv[oa]"
 CLASS_VERB = re.compile(
-    r"\b(?:uses?|using|prefers?|likes?|switched to|moved to|migrated to|adopted|runs?(?: on)?|develops on|works? on"
+    r"\b(?:(?:was |were )?(?:re)?written in|(?:was |were )?(?:moved|migrated|ported) to|built with"
+    r"|(?:re)?escrit[oa]s? em|(?:movid|migrad|portad|transferid)[oa]s? para(?: [oa]s?)?|feit[oa]s? (?:em|com)"
+    rf"|ficam? n[oa]s?|(?:got|went|became|virou|ficou)(?= (?:{_STATUSES})\b)"
+    r"|uses?|using|prefers?|likes?|switched to|moved to|migrated to|adopted|runs?(?: on)?|develops on|works? on"
     r"|deploys? (?:to|on)|deployed (?:to|on)|hosted (?:on|at)|wants?|indent(?:s|ed)? with|(?:is|are)(?: now)?"
     r"|returns?|responds? with|answers? (?:with|in)|emits?|outputs?|devolve|retorna|responde com"
     r"|usa|usam|usamos|utiliza|prefere|gosta de|(?:migr|troc|mud)(?:ou|amos) para|pass(?:ou|amos) a usar"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from chatls_core.memory.wordlists import word_pairs, word_set, word_table
+from chatls_core.text import stopwords
 
 NUMBERS = word_pairs(
     """
@@ -22,6 +23,7 @@ OPPOSITES = word_pairs(
     excludes:includes exclude:include excluded:included odeia:gosta detesta:gosta evita:usa desativado:ativado
     desativada:ativada desativados:ativados desativadas:ativadas proibidos:permitidos proibidas:permitidas
     proibido:permitido proibida:permitida unavailable:available disagrees:agrees
+    desligado:ligado desligada:ligada desligados:ligados desligadas:ligadas
     optional:required off:on private:public inactive:active closed:open broken:working
     """
 )
@@ -35,34 +37,44 @@ PORTUGUESE = word_set(
 )
 """Words that tell Portuguese, where "no" means "in the"."""
 
+SPELLINGS = word_pairs("favourite:favorite colour:color licence:license centre:center gray:grey")
+"""British words in American spelling."""
+
 IN_ENGLISH = word_pairs(
     """
-    nome:name versao:version porta:port prazo:deadline dono:owner dona:owner lider:leader gerente:manager chefe:boss
-    linguagem:language regiao:region limite:limit tamanho:size orcamento:budget tema:theme formato:format
-    padrao:default endereco:address telefone:phone aniversario:birthday cidade:city fuso:timezone salario:salary
-    reuniao:meeting servidor:server dominio:domain caminho:path pasta:folder prioridade:priority cor:color
-    provedor:provider modelo:model plano:plan preco:price licenca:license idade:age altura:height peso:weight
+    usuario:user usuaria:user nome:name versao:version porta:port prazo:deadline dono:owner dona:owner lider:leader
+    gerente:manager chefe:boss linguagem:language regiao:region limite:limit tamanho:size orcamento:budget tema:theme
+    formato:format padrao:default endereco:address telefone:phone aniversario:birthday cidade:city fuso:timezone
+    salario:salary reuniao:meeting servidor:server dominio:domain caminho:path pasta:folder prioridade:priority
+    cor:color provedor:provider modelo:model plano:plan preco:price licenca:license idade:age altura:height peso:weight
     projeto:project equipe:team repositorio:repository aplicacao:application usa:uses usam:use usamos:use roda:runs
-    rodam:run mora:lives vive:lives trabalha:works prefere:prefers gosta:likes expira:expires dura:lasts
-    escuta:listens servico:service escuro:dark claro:light espacos:spaces sessao:session tentativas:retries
-    tentativa:retry resposta:answer respostas:answers curta:short curtas:short curto:short longa:long longas:long
-    detalhadas:detailed conciso:concise concisas:concise futebol:football cafe:coffee cha:tea carro:car cachorro:dog
-    gato:cat senha:password teste:test testes:tests cobertura:coverage pacote:package fila:queue escritorio:office
-    documentacao:documentation cliente:client arquivo:file pagina:page casado:married casada:married solteiro:single
-    solteira:single divorciado:divorced divorciada:divorced vegetariano:vegetarian vegetariana:vegetarian vegano:vegan
-    vegana:vegan estagiario:intern estagiaria:intern diretor:director
-    diretora:director coordenador:coordinator coordenadora:coordinator falha:fails falham:fail chaves:keys chave:key
-    devolve:returns retorna:returns segundo:second segundos:seconds minuto:minute minutos:minutes hora:hour horas:hours
-    dia:day dias:days semana:week semanas:weeks mes:month meses:months ano:year anos:years segunda:monday terca:tuesday
-    quarta:wednesday quinta:thursday sexta:friday sabado:saturday domingo:sunday segundas:mondays tercas:tuesdays
-    quartas:wednesdays quintas:thursdays sextas:fridays sabados:saturdays domingos:sundays janeiro:january
-    fevereiro:february marco:march abril:april maio:may junho:june julho:july agosto:august setembro:september
-    outubro:october novembro:november dezembro:december lisboa:lisbon londres:london berlim:berlin roma:rome
-    madri:madrid viena:vienna praga:prague
-    ingles:english portugues:portuguese espanhol:spanish frances:french alemao:german
+    rodam:run mora:lives vive:lives trabalha:works prefere:prefers gosta:likes expira:expires dura:lasts escuta:listens
+    servico:service escuro:dark claro:light espacos:spaces sessao:session tentativas:retries tentativa:retry
+    resposta:answer respostas:answers curta:short curtas:short curto:short longa:long longas:long detalhadas:detailed
+    conciso:concise concisas:concise futebol:football cafe:coffee cha:tea carro:car cachorro:dog gato:cat senha:password
+    teste:test testes:tests cobertura:coverage pacote:package fila:queue escritorio:office documentacao:documentation
+    cliente:client arquivo:file pagina:page casado:married casada:married solteiro:single solteira:single
+    divorciado:divorced divorciada:divorced vegetariano:vegetarian vegetariana:vegetarian vegano:vegan vegana:vegan
+    estagiario:intern estagiaria:intern diretor:director diretora:director coordenador:coordinator
+    coordenadora:coordinator falha:fails falham:fail chaves:keys chave:key devolve:returns retorna:returns
+    segundo:second segundos:seconds minuto:minute minutos:minutes hora:hour horas:hours dia:day dias:days semana:week
+    semanas:weeks mes:month meses:months ano:year anos:years segunda:monday terca:tuesday quarta:wednesday
+    quinta:thursday sexta:friday sabado:saturday domingo:sunday segundas:mondays tercas:tuesdays quartas:wednesdays
+    quintas:thursdays sextas:fridays sabados:saturdays domingos:sundays janeiro:january fevereiro:february marco:march
+    abril:april maio:may junho:june julho:july agosto:august setembro:september outubro:october novembro:november
+    dezembro:december lisboa:lisbon londres:london berlim:berlin roma:rome madri:madrid viena:vienna praga:prague
+    dados:data infraestrutura:infrastructure lancamento:release lancamentos:releases produto:product favorita:favorite
+    favorito:favorite verde:green azul:blue vermelho:red vermelha:red amarelo:yellow amarela:yellow preto:black
+    preta:black branco:white branca:white laranja:orange roxo:purple roxa:purple cinza:grey marrom:brown mae:mother
+    pai:father irmao:brother irma:sister filho:son filha:daughter esposa:wife marido:husband permite:allows
+    permitem:allow gratuito:free gratuita:free projetos:projects dorme:sleeps noite:night manha:morning semanal:weekly
+    diario:daily mensal:monthly anual:yearly quinzenal:biweekly ingles:english portugues:portuguese espanhol:spanish
+    frances:french alemao:german
     """
 )
 """Words of a statement's frame in the other language: one who changes languages still means the same thing."""
+
+PORTUGUESE |= IN_ENGLISH.keys()
 
 ALIKE = word_pairs("brief:short terse:short concise:short verbose:long detailed:long nvim:neovim mongo:mongodb")
 """Members of a class that mean the same."""
@@ -85,56 +97,99 @@ GROUP = word_set(
 
 FILLERS = word_set(
     """
-    now currently today already still just really very also always actually anymore longer agora atualmente ja ainda
-    sempre mais muito tambem hoje please the a an upgraded updated bumped downgraded raised increased reduced lowered
-    upgrade update atualizou atualizado aumentou aumentado reduziu
+    now currently today already still just really very also always actually anymore longer instead nowadays agora
+    atualmente ja ainda sempre mais muito tambem hoje please the a an upgraded updated bumped downgraded raised
+    increased reduced lowered upgrade update atualizou atualizado aumentou aumentado reduziu
     """
 )
 
 UPDATE_MARKS = re.compile(
     r"\b(?:now|currently|nowadays|these days|as of|from now on|anymore|no longer|instead|switched|migrated|moved"
-    r"|changed|upgraded|downgraded|renamed|replaced|became|updated|agora|atualmente|hoje em dia|a partir de"
-    r"|nao .{0,30}\bmais|virou"
+    r"|changed|upgraded|downgraded|renamed|replaced|transferred|became|updated|agora|atualmente|hoje em dia|a partir de"
+    r"|nao .{0,30}\bmais|virou|foi para [oa] (?:equipe|squad)"
     r"|(?:deix|troc|migr|mud|pass|atualiz)(?:ou|ei|amos|aram)|substitu(?:iu|i|imos|iram))\b"
 )
 """Signs that a text reports a change."""
 
-TRANSITIONS = tuple(
-    re.compile(pattern)
-    for pattern in (
-        r"\b(?:switched|migrated|moved|changed|upgraded|downgraded|went|switching|migrating|moving|transitioned)\b"
-        r".{0,40}?\bfrom (?P<old>.+?) to (?P<new>.+)",
-        r"\b(?:renamed|changed|upgraded|converted) (?P<old>.+?) to (?P<new>.+)",
-        r"\b(?:replaced|swapped|replacing) (?P<old>.+?) (?:with|by|for) (?P<new>.+)",
-        r"^(?P<old>.+?) (?:was|were|has been|foi|foram) (?:replaced|substituid[oa]s?) (?:by|with|por|pel[oa]) "
-        r"(?P<new>.+)",
-        r"\b(?P<new>.+?) (?:replaced|replaces|superseded|supersedes) (?P<old>.+)",
-        r"\b(?:left|quit) (?P<old>.+?) (?:for|to join|and joined) (?P<new>.+)",
-        r"\b(?:migr|mud|pass|troc|atualiz)(?:ou|ei|amos|aram)\b.{0,40}?\bd[eoa]s? (?P<old>.+?) "
-        r"(?:para|pra|pro) (?:[oa]s? )?(?P<new>.+)",
-        r"\b(?:troc(?:ou|uei|amos|aram)|substitu(?:iu|i|imos|iram)) (?:[oa]s? )?(?P<old>.+?) (?:por|pel[oa]) "
-        r"(?P<new>.+)",
-        r"\b(?:saiu|sai|saimos) d[aeo] (?P<old>.+?) (?:e|para) (?:entrou|foi|ir|entrar)? ?n?[ao]s? ?(?P<new>.+)",
-    )
+PRESENT_MARKS = re.compile(
+    r"\b(?:now|currently|nowadays|these days|as of|from now on|instead(?! of)|since|agora|atualmente|hoje em dia"
+    r"|a partir de|desde)\b"
 )
-"""A change reported with both sides: ``old`` ended, ``new`` began."""
+"""Signs that a text tells what holds at present, and perhaps did not before."""
 
-_CLAUSE = r"(?=[;,.](?:\s|$)|\s(?:and|but|because|since|e|mas|porque|pois)\b|$)"
-
-RETIREMENTS = tuple(
-    re.compile(pattern)
-    for pattern in (
-        rf"\bno longer (?P<old>.+?){_CLAUSE}",
-        rf"\b(?:finished|done|completed|terminou de|acabou de) (?=\w+ing\b|\w+[aei]r\b)(?P<old>.+?){_CLAUSE}",
-        r"\b(?:stopped|quit|gave up|dropped|abandoned|removed|deprecated|cancelled|canceled|left) "
-        rf"(?P<old>.+?){_CLAUSE}",
-        r"\b(?:does not|do not|is not|are not|did not) (?P<old>.+?) any ?more",
-        rf"\bnao (?P<old>.+? mais\b.*?|.+? mais){_CLAUSE}",
-        r"\b(?:(?:deix|par)(?:ou|ei|amos|aram) de|abandon(?:ou|ei|amos|aram)|remov(?:eu|i|emos)|cancel(?:ou|ei|amos)"
-        rf"|saiu d[aeo]|nao .{{0,20}}mais) (?P<old>.+?){_CLAUSE}",
-    )
+ADDITIONS = re.compile(
+    r"\b(?:also|too|as well|additionally|both|together with|along with|alongside|co-\w+|tambem|junto com|ao lado de"
+    r"|alem d[aeo]|ambos|ambas)\b"
 )
-"""Something that ended."""
+"""Signs that something holds besides something else."""
+
+TENTATIVE = re.compile(
+    r"\b(?:might|could|maybe|perhaps|possibly|considers?|considering|thinking (?:of|about)|thinks (?:of|about)"
+    r"|plan(?:s|ning)? (?:to|on)|hop(?:es|ing) to|intends? to|would (?:like|love|prefer) to|wish(?:es)? to"
+    r"|dreams? of|wants? to (?:be|become|get|go|move|switch|migrate|change|replace|leave|quit|join|buy|sell|learn"
+    r"|live|work|stop)"
+    r"|(?:will|going to|about to) (?:move|switch|migrate|change|replace|leave|quit|join|buy|sell|stop|take over|hand)"
+    r"|talvez|quem sabe|pensa(?:ndo)? em|pensando n[oa]|cogita(?:ndo)?|pretende|planeja(?:ndo)?|gostaria de|sonha em"
+    r"|tem vontade de|(?:quer|vai|vamos|ira) (?:mudar|trocar|migrar|sair|deixar|parar|comprar|vender|morar|trabalhar"
+    r"|assumir|passar|substituir))\b"
+)
+"""Signs that something is only thought of, wished or to come."""
+
+OWNING = word_set(
+    """
+    has have had own owns drive drives driving ride rides riding use uses tem possui dirige pilota usa anda named called
+    chamado chamada chama
+    """
+)
+"""Verbs that say no more of a thing than that somebody has it."""
+
+MEANS = word_set("with by via through on at from com por pelo pela pelos pelas de")
+"""Prepositions behind which stands how or by whom something is done."""
+
+OFFICES = word_set(
+    """
+    owner lead leader manager boss cto ceo cfo coo vp head chief president captain treasurer coordinator supervisor
+    mentor master chair director maintainer reviewer editor contact principal dean secretary
+    """
+)
+"""Who holds them may change."""
+
+TO_BE = word_set("is are e sao esta estao fica ficam")
+
+ONE_BY_MEANS = word_set(
+    """
+    authenticates authenticate pays pay banks bank commutes commute travels travel shops syncs sync signs sleeps trains
+    autentica autenticam paga pagam sincroniza viaja treina dorme
+    """
+)
+"""What is done with, by or at one thing at a time."""
+
+ONE_AT_A_TIME = word_set("drives drive rides ride wears wear chairs dirige pilota veste")
+"""What is done to one thing at a time."""
+
+RELATIONS = word_set(
+    """
+    study studies studying student works working employed employee engaged married dating estuda cursa aluno aluna
+    trabalha empregado empregada namora noivo noiva casado casada
+    """
+)
+"""What ends when somebody leaves a school, a firm or a person."""
+
+OTHERS = word_set(
+    """
+    staging production test homologacao producao teste user usuario usuaria squad department client customer partner
+    vendor supplier competitor neighbour neighbor friend branch class course school book tutorial article talk cliente
+    parceiro fornecedor concorrente vizinho amigo filial turma curso escola livro palestra artigo
+    """
+)
+"""Who has things of his own, and what only tells of them."""
+
+DISTINGUISHING = word_set(
+    """
+    other another former previous ex outro outra outros outras anterior anteriores
+    """
+)
+"""Words that set one thing apart from another of the same name."""
 
 SIDES = word_pairs(
     """
@@ -155,10 +210,10 @@ UNITS = word_set(
 CHANGE_VERBS = word_set(
     """
     switched switching migrated migrating moved moving changed upgraded downgraded went transitioned renamed converted
-    replaced swapped stopped quit dropped abandoned removed deprecated cancelled left trocou trocamos migrou migramos
-    mudou mudamos passou passamos substituiu substituimos deixou deixamos deixei parou paramos parei abandonou
-    abandonamos
-    abandonei removeu removemos removi cancelou cancelamos cancelei troquei migrei mudei passei mais
+    replaced swapped stopped quit dropped abandoned removed deprecated cancelled left rose grew fell climbed shrank
+    raised lowered increased decreased favour favor subiu caiu cresceu baixou aumentou diminuiu trocou trocamos migrou
+    migramos mudou mudamos passou passamos substituiu substituimos deixou deixamos deixei parou paramos parei abandonou
+    abandonamos abandonei removeu removemos removi cancelou cancelamos cancelei troquei migrei mudei passei mais
     """
 )
 """Verbs that only say that something changed."""
@@ -171,15 +226,25 @@ PAIR = re.compile(
 )
 """Something chosen and something turned down: ``tabs over spaces``, ``Postgres, not MySQL``."""
 
-VERBS = word_set(
+PREFERENCE = re.compile(
+    r"\b(?:prefers? (?P<chosen>(?!to |that )[\w-]+(?: [\w-]+)?) to (?P<rejected>(?!an? |the )[\w-]+)(?: now)?$)"
+)
+"""``prefers coffee to tea``."""
+
+_ENGLISH_VERBS = word_set(
     """
     is are was were be has have had use uses used using run runs ran live lives work works prefer prefers like likes
     need needs require requires deploy deploys take takes cost costs last lasts expire expires listen listens return
-    returns support supports contain contains start starts end ends ship ships want wants own owns store stores
-    depend depends target targets allow allows limit limits set write writes read reads call calls keep keeps get gets
+    returns support supports contain contains start starts end ends ship ships want wants own owns store stores depend
+    depends target targets allow allows limit limits set write writes read reads call calls keep keeps get gets pay pays
+    earn earns spend spends charge charges hold holds cover covers subscribe subscribes sleep sleeps
+    """
+)
+VERBS = _ENGLISH_VERBS | word_set(
+    """
     e sao tem usa usam utiliza roda mora vive trabalha prefere gosta precisa custa dura expira suporta contem fica
-    esta estao quer exige pay pays earn earns spend spends charge charges hold holds cover covers subscribe subscribes
-    paga pagam ganha gasta cobra leva cobre assina expiram rodam usamos
+    esta estao quer exige paga pagam ganha gasta cobra leva cobre assina expiram rodam usamos
+    permite permitem dorme dormem
     """
 )
 
@@ -344,3 +409,7 @@ LABELS = word_set(
     """
 )
 """Words whose number is never a value, not even behind a colon."""
+
+ENGLISH_ONLY = (stopwords.ENGLISH | _ENGLISH_VERBS) - stopwords.PORTUGUESE
+PORTUGUESE_ONLY = stopwords.PORTUGUESE - stopwords.ENGLISH - {"de", "da", "do", "das", "dos", "e"}
+"""Function words of one language: in a sentence of the other they are names, unless they are parts of names."""

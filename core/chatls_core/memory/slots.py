@@ -17,14 +17,12 @@ from chatls_core.memory import slot_words as words
 from chatls_core.memory.statements import (
     Slot,
     Statement,
-    beside,
-    change_stems,
-    group_stems,
-    participle_stems,
+    how_it_is,
     read,
-    unit_stems,
-    verb_stems,
+    stems_of,
 )
+from chatls_core.memory.transitions import beside
+from chatls_core.text import tokenizer
 
 _SIDES = tuple({*words.SIDES.items(), *((b, a) for a, b in words.SIDES.items())})
 
@@ -43,17 +41,68 @@ class Relation(StrEnum):
 
 def compare(old: str, new: str, *, names: frozenset[str] = frozenset()) -> Relation:
     """How ``new`` relates to ``old``. ``names`` are stems that mean the user (from the profile)."""
-    a, b = read(old), read(new)
+    found = _compare(read(old), read(new), names)
+    if found is Relation.UNRELATED and (outcome := _OUTCOME.search(new)):
+        return _compare(read(old), read(outcome["then"]), names)
+    return found
+
+
+def _compare(a: Statement, b: Statement, names: frozenset[str]) -> Relation:
     if a.folded == b.folded:
         return Relation.SAME
-    if a.labels != b.labels:
-        return Relation.UNRELATED  # "server 1" is not "server 2": a name is no value
-    decided = _by_choice(a, b) or _by_words(a, b) or _by_denial(a, b)
+    if a.tentative != b.tentative or not _of_one_label(a, b):
+        return Relation.UNRELATED
+    decided = _by_holder(a, b, names) or _by_choice(a, b) or _by_words(a, b) or _by_denial(a, b)
     if decided is not None:
         return decided
-    if _reports_end(a, b):
+    if _reports_end(a, b, names):
         return Relation.UPDATES
-    return _by_slots(a, b, names) or _by_frame(a, b) or Relation.UNRELATED
+    return _by_slots(a, b, names) or _by_frame(a, b) or _by_complement(a, b) or Relation.UNRELATED
+
+
+_OUTCOME = re.compile(
+    r"(?:, (?:so|and now|e agora|ent[ãa]o)|; now|; agora) (?P<then>(?:the|our|[oa]s?|user|\w+ \w+) .+)", re.IGNORECASE
+)
+"""What a statement tells last, as the outcome of the rest."""
+
+
+def _of_one_label(a: Statement, b: Statement) -> bool:
+    """Whether both speak of the same numbered thing: "server 1" is not "server 2". What a change brings may be new."""
+    if a.labels == b.labels:
+        return True
+    mine, theirs = Counter(b.labels), Counter(a.labels)
+    return bool(b.transition.adopted) and not theirs - mine and set(mine - theirs) <= b.transition.adopted
+
+
+def _by_holder(a: Statement, b: Statement, names: frozenset[str]) -> Relation | None:
+    """Who leads, runs or keeps a thing: "led by Rui" and "Rui took over" end "Ana leads"."""
+    if a.negations or b.negations or b.besides or a.besides:
+        return None
+    for mine in b.held:
+        for theirs in a.held:
+            if mine.role != theirs.role or mine.thing != theirs.thing:
+                continue
+            if not _who(mine.holder, names) & _who(theirs.holder, names) and (mine.sole or b.now):
+                return Relation.UPDATES
+    if b.passing is None or not b.passing.thing:
+        return None
+    offices = stems_of(words.OFFICES)
+    held = [(h.thing, h.holder) for h in a.held] + [
+        (s.entity, s.value) for s in a.slots if s.attribute == "is" and s.entity & offices
+    ]
+    old, new = _who(b.passing.old, names), _who(b.passing.new, names)
+    for thing, holder in held:
+        mine_now = _who(holder, names)
+        if thing == b.passing.thing and (not old or old <= mine_now) and not new & mine_now:
+            return Relation.UPDATES
+    return None
+
+
+def _who(holder: frozenset[str], names: frozenset[str]) -> frozenset[str]:
+    """Who is meant, with one word for the user; two teams are not one for being teams."""
+    if holder and not holder - names:
+        return frozenset({"user"})
+    return holder - names - stems_of(words.GROUP) or holder
 
 
 def _by_choice(a: Statement, b: Statement) -> Relation | None:
@@ -62,11 +111,11 @@ def _by_choice(a: Statement, b: Statement) -> Relation | None:
         reversed_ = b.rejected & a.chosen and b.chosen & a.rejected
         return Relation.UPDATES if reversed_ else None
     if b.rejected:
-        rest = a.bag - b.rejected - group_stems() - verb_stems()
+        rest = a.bag - b.rejected - stems_of(words.GROUP) - stems_of(words.VERBS)
         if b.rejected <= a.bag and a.negations == 0 and rest <= b.bag and not a.words & words.MULTIPLE:
             return Relation.UPDATES
     elif a.rejected and a.rejected <= b.bag and b.negations == 0 and not b.changes and not b.words & words.MULTIPLE:
-        rest = b.bag - a.rejected - group_stems() - verb_stems()
+        rest = b.bag - a.rejected - stems_of(words.GROUP) - stems_of(words.VERBS)
         if rest <= a.bag and a.chosen - b.bag:
             return Relation.UPDATES
     return None
@@ -77,11 +126,12 @@ def _by_words(a: Statement, b: Statement) -> Relation | None:
     if not a.bag or not b.bag:
         return None
     if len(a.bag & b.bag) / len(a.bag | b.bag) < SAME_SHARE:
-        core = a.bag - verb_stems()
-        numbered = a.value_numbers and b.value_numbers and Counter(a.value_numbers) != Counter(b.value_numbers)
-        bare = core - unit_stems()
-        alike = bare == b.bag - verb_stems() - unit_stems() if bare else core == b.bag - verb_stems()
-        return _by_numbers(a, b) if numbered and core and (alike or _core(a) == _core(b)) else None
+        if not a.value_numbers or not b.value_numbers or Counter(a.value_numbers) == Counter(b.value_numbers):
+            return None
+        core, rest = a.bag - stems_of(words.VERBS), b.bag - stems_of(words.VERBS)
+        bare = core - stems_of(words.UNITS) - a.changing
+        alike = bare == rest - stems_of(words.UNITS) - b.changing if bare else core == rest
+        return _by_numbers(a, b) if core and (alike or _core(a) == _core(b)) else None
     if (a.negations > 0) != (b.negations > 0):
         return Relation.UPDATES if not a.value_numbers or a.value_numbers == b.value_numbers else None
     if Counter(a.value_numbers) != Counter(b.value_numbers):
@@ -97,12 +147,12 @@ def _by_words(a: Statement, b: Statement) -> Relation | None:
 
 def _by_denial(a: Statement, b: Statement) -> Relation | None:
     """One denies what the other says: ``has no license`` → ``has an MIT license``."""
-    if (a.negations > 0) == (b.negations > 0) or a.rejected or b.rejected or b.retired:
+    if (a.negations > 0) == (b.negations > 0) or a.rejected or b.rejected or b.transition.retired:
         return None
     denial, claim = (a, b) if a.negations else (b, a)
-    if a.of_user != b.of_user or (claim.bag ^ denial.bag) & verb_stems():
+    if a.of_user != b.of_user or (claim.bag ^ denial.bag) & stems_of(words.VERBS):
         return None
-    said, denied = claim.bag - verb_stems(), denial.bag - verb_stems()
+    said, denied = claim.bag - stems_of(words.VERBS), denial.bag - stems_of(words.VERBS)
     alike = denied and denied <= said and len(said - denied) <= 1
     return Relation.UPDATES if alike and a.value_numbers == b.value_numbers else None
 
@@ -128,7 +178,7 @@ def _one_spelling(a: Statement, b: Statement) -> bool:
 
 def _core(statement: Statement) -> frozenset[str]:
     """What is said, without common verbs and words for the work at hand (unless there is nothing else)."""
-    return statement.bag - verb_stems() - group_stems() or statement.bag
+    return statement.bag - stems_of(words.VERBS) - stems_of(words.GROUP) or statement.bag
 
 
 def _inverted(a: tuple[str, ...], b: tuple[str, ...]) -> bool:
@@ -138,17 +188,41 @@ def _inverted(a: tuple[str, ...], b: tuple[str, ...]) -> bool:
     return first != second
 
 
-def _reports_end(a: Statement, b: Statement) -> bool:
+def _reports_end(a: Statement, b: Statement, names: frozenset[str]) -> bool:
     """``no longer uses Redis`` ends ``uses Redis for caching``; ``migrated from X to Y`` ends ``uses X``."""
-    if not b.retired or a.retired or not b.retired & a.bag or a.of_user & b.of_group or a.of_group & b.of_user:
+    change = b.transition
+    if not change.retired or not _may_be_ended(a, b, names):
         return False
-    if b.adopted and b.adopted & a.bag and not b.adopted <= b.retired:
+    unsaid = a.bag - b.bag - change.retired - stems_of(words.GROUP) - stems_of(words.VERBS) - how_it_is(a)
+    for slot in a.slots:
+        if slot.attribute == "is" and slot.value <= change.retired and slot.entity <= stems_of(words.ATTRIBUTES):
+            unsaid -= slot.entity  # "the user's phone is a Pixel"
+    if change.lost:
+        return not unsaid - stems_of(words.OWNING)
+    if not change.adopted:
+        unsaid -= stems_of(words.RELATIONS)
+    if not unsaid:
+        return True
+    more = b.bag - a.bag - change.retired - change.adopted
+    if more - stems_of(words.GROUP) - stems_of(words.VERBS) - stems_of(words.CHANGE_VERBS):
+        return False  # it speaks of more than the change, so perhaps not of all of ``a``
+    return unsaid <= beside(a.folded, change.retired) or (b.by_us and not change.actor and unsaid <= a.ours)
+
+
+def _may_be_ended(a: Statement, b: Statement, names: frozenset[str]) -> bool:
+    """Whether ``a`` says of what ``b`` retires that it is, and of the same holder and place."""
+    change, known = b.transition, a.bag | a.numbers
+    if a.negations or a.transition.retired or (a.past and not a.slots):
+        return False  # what never was, and what happened once, does not end
+    if a.of_user & b.of_group or a.of_group & b.of_user:
         return False
-    if b.retired - a.bag - verb_stems():
+    if not change.retired & known or change.retired - known - stems_of(words.VERBS):
         return False
-    unsaid = a.bag - b.bag - b.retired - group_stems() - verb_stems() - participle_stems()
-    in_general = not (b.bag - a.bag - b.retired - b.adopted - group_stems() - verb_stems() - change_stems())
-    return not unsaid or (in_general and unsaid <= beside(a, b.retired))
+    if change.adopted & known and not change.adopted <= change.retired:
+        return False
+    if change.lost and not a.words & words.OWNING and not any(s.value <= change.retired for s in a.slots):
+        return False  # what was done with a thing stays true when it is gone
+    return not change.scope - known and not change.actor - change.retired - names - known
 
 
 def _by_slots(a: Statement, b: Statement, names: frozenset[str]) -> Relation | None:
@@ -159,7 +233,7 @@ def _by_slots(a: Statement, b: Statement, names: frozenset[str]) -> Relation | N
                 continue
             if mine.attribute in ("is", "state") and not (mine.entity and _comparable(a, b)):
                 continue
-            if mine.attribute == "sent" and not b.changes:
+            if mine.attribute in ("sent", "team") and not b.changes:
                 continue
             shared = shared or (mine.value == theirs.value and a.value_numbers == b.value_numbers)
             if (decided := _by_values(mine, theirs)) is None or (a.negations > 0) != (b.negations > 0):
@@ -187,7 +261,10 @@ def _by_values(mine: Slot, theirs: Slot) -> Relation | None:
 
 
 def _comparable(a: Statement, b: Statement) -> bool:
-    """Values of one kind: a number is not replaced by an adjective."""
+    """Values of one kind: a number is not replaced by an adjective, nor a rhythm by a date."""
+    mine, theirs = {k for k, _ in a.kinds}, {k for k, _ in b.kinds}
+    if mine and theirs and not mine & theirs:
+        return False
     return bool(a.value_numbers) == bool(b.value_numbers) or a.changes or b.changes
 
 
@@ -210,6 +287,28 @@ def _by_frame(a: Statement, b: Statement) -> Relation | None:
     return Relation.UPDATES if len(changed) == 1 and not changed[0][0] & changed[0][1] else None
 
 
+def _by_complement(a: Statement, b: Statement) -> Relation | None:
+    """The same words up to the last part, which is another now: ``authenticates with JWT now``."""
+    if not b.now or a.negations or b.negations or a.besides or b.besides or (a.words | b.words) & words.MULTIPLE:
+        return None
+    old, new = a.spoken, b.spoken
+    shared = next((n for n, (x, y) in enumerate(zip(old, new, strict=False)) if x != y), 0)
+    if not 2 <= shared <= len(old) - 1 or max(len(old), len(new)) - shared > _LONGEST_COMPLEMENT:
+        return None
+    verb = old[shared - 1]
+    if verb in words.MEANS and shared >= 3:
+        verb = old[shared - 2]
+        done = old[shared - 3] in words.TO_BE and old[shared - 1] not in ("on", "at") and _PARTICIPLE.fullmatch(verb)
+        sole = verb in words.ONE_BY_MEANS or bool(done)
+    else:
+        sole = verb in words.ONE_AT_A_TIME and not tokenizer.is_stop_word(old[shared])
+    return Relation.UPDATES if sole and not set(old[shared:]) & set(new[shared:]) else None
+
+
+_LONGEST_COMPLEMENT = 4
+_PARTICIPLE = re.compile(r"\w+(?:ed|en|[aiou]d[oa]s?)|done|built|sent|held|made|kept|run|paid|feit[oa]s?")
+
+
 def related_words(text: str) -> str:
     """Words under which a statement's rivals may be found: other values and other phrasings of its slots."""
     extra: list[str] = []
@@ -217,7 +316,13 @@ def related_words(text: str) -> str:
         if slot.attribute.startswith("one of "):
             extra += sorted(words.CLASSES[slot.attribute.removeprefix("one of ")])
         extra += _PHRASINGS.get(slot.attribute, ())
+        if not slot.entity.isdisjoint(_OFFICES):
+            extra += _OFFICE_PHRASINGS
     return " ".join(extra)
+
+
+_OFFICES = frozenset({"boss", "manag"})
+_OFFICE_PHRASINGS = ("boss", "manager", "reports", "chefe", "gerente", "reporta", "responde")
 
 
 def asked_with(text: str) -> tuple[str, ...]:
@@ -248,6 +353,7 @@ _ASKED_HINT = re.compile(
 _PHRASINGS: dict[str, tuple[str, ...]] = {
     "residence": ("lives", "living", "based", "resides", "moved", "relocated", "mora", "vive", "reside", "mudou"),
     "employer": ("works", "working", "employed", "joined", "trabalha", "entrou", "employer", "company"),
+    "team": ("team", "squad", "equipe", "time"),
     "located": ("located", "moved", "relocated", "mudou", "fica"),
     "role": ("works", "role", "promoted", "trabalha", "cargo", "title"),
     "name": ("name", "called", "nome", "chama"),

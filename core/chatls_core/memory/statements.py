@@ -9,6 +9,9 @@ from itertools import pairwise
 
 from chatls_core.memory import slot_patterns as patterns
 from chatls_core.memory import slot_words as words
+from chatls_core.memory.holders import Held, Passing, held_in, passing_in
+from chatls_core.memory.statement_words import bag, content, fold, is_number, stem, tokens_of
+from chatls_core.memory.transitions import Transition, main_part, transition_in
 from chatls_core.text import tokenizer
 
 
@@ -25,32 +28,36 @@ class Slot:
 class Statement:
     """A statement as read.
 
-    ``stems`` are its content words in order without numbers, negations and fillers. ``labels`` are numbers and letters
+    ``words`` are all its words without case and accents, ``numbers`` those that are numbers. ``stems`` are its content
+    words in order, and ``bag`` as a set, without numbers, negations and fillers. ``labels`` are numbers and letters
     that name something ("server 2", "plan B"), sorted; ``value_numbers`` say how much or which version.
-    ``chosen``/``rejected`` are the sides of a preference, ``retired``/``adopted`` those of a change. ``frame`` is the
-    bag without values of a known kind, ``kinds`` those values; both are empty when the verb goes with many values.
+    ``chosen``/``rejected`` are the sides of a preference. ``past``: it tells what happened once; ``now``: it is said to
+    be so at present; ``besides``: together with others; ``tentative``: it is only thought of.
+    ``frame`` is the bag without values of a known kind, ``kinds`` those values; both are empty when the verb goes with
+    many values.
     """
 
+    text: str
     folded: str
+    words: frozenset[str]
+    numbers: frozenset[str]
     stems: tuple[str, ...]
+    bag: frozenset[str]
     labels: tuple[str, ...]
     value_numbers: tuple[str, ...]
     negations: int
     chosen: frozenset[str]
     rejected: frozenset[str]
-    retired: frozenset[str]
-    adopted: frozenset[str]
     changes: bool
+    now: bool
+    besides: bool
+    tentative: bool
     dated: bool
+    past: bool
     directed: bool
     slots: tuple[Slot, ...]
     frame: frozenset[str]
     kinds: tuple[tuple[str, frozenset[str]], ...]
-
-    @property
-    def words(self) -> frozenset[str]:
-        """All words, as they stand there without case and accents."""
-        return frozenset(tokens_of(self.folded))
 
     @property
     def of_user(self) -> bool:
@@ -58,124 +65,68 @@ class Statement:
         return not self.words.isdisjoint(words.PERSON)
 
     @property
+    def transition(self) -> Transition:
+        """The change it reports."""
+        return transition_in(self.folded)
+
+    @property
+    def held(self) -> tuple[Held, ...]:
+        """Who leads or keeps what."""
+        return held_in(self.folded)
+
+    @property
+    def passing(self) -> Passing | None:
+        """What passed from one to another."""
+        return passing_in(self.folded)
+
+    @property
+    def ours(self) -> frozenset[str]:
+        """The subject where it is a thing of the work at hand, else nothing."""
+        return _ours(self.folded, self.text)
+
+    @property
+    def spoken(self) -> tuple[str, ...]:
+        """Its words in order, without fillers and signs of the present."""
+        return tuple(t for t in tokens_of(words.PRESENT_MARKS.sub(" ", self.folded)) if t not in words.FILLERS)
+
+    @property
+    def by_us(self) -> bool:
+        """Whether "we" say or do it; a Portuguese verb alone tells."""
+        return self.of_group or _WE_DO.match(self.folded) is not None
+
+    @property
+    def changing(self) -> frozenset[str]:
+        """Stems of its verbs that only say that something changed."""
+        return frozenset(stem(t) for t in tokens_of(self.folded) if t in words.CHANGE_VERBS)
+
+    @property
     def of_group(self) -> bool:
         """Whether it speaks of the work at hand."""
         return not self.words.isdisjoint(words.GROUP)
 
-    @property
-    def bag(self) -> frozenset[str]:
-        """Content words as a set."""
-        return frozenset(self.stems)
 
-
-_TOKEN = re.compile(r"[a-z][a-z0-9+.\-]*://[^\s,;]+|\d+(?:[.:/,\-]\d+)*%?|[a-z][\w+#]*(?:[.\-/@][\w+#]+)*|[^\W_]+")
-_WORD_VERSION = re.compile(r"([a-z]{3,})v?(\d+(?:\.\d+)+)")
-_VERSION = re.compile(r"v(\d+(?:\.\d+)*)")
-_ORDINAL = re.compile(r"\b(\d+)(?:st|nd|rd|th|o|a)\b")
-_GO = re.compile(r"(?<=\w )Go\b")
-"""The language, which the verb must not hide."""
-_EVERY = re.compile(rf"\b(every|each|cada) ({'|'.join(sorted(words.UNITS))})\b")
-_POSSESSIVE = re.compile(r"(\w+)'s\b")
-_ENDINGS = (
-    (re.compile(r"([cs])oes$"), r"\1ao"),
-    (re.compile(r"(?<=\w\w)([ae])ndo$"), r"\1"),
-    (re.compile(r"(?<=\w\w)indo$"), "e"),
-)
-"""Portuguese plurals and gerunds, which the English stemmer does not know."""
-_AUXILIARY_NOT = re.compile(r"n['’]t\b")
-_COMPOUND = re.compile(
-    r"\bgithub actions\b|\bgitlab ci\b|\bvs code\b|\b(?:single|double) quotes\b|\baspas (?:simples|duplas)\b"
-)
 _STATE = re.compile(r"(?:\w+(?:ed|[ai]d[ao]s?)|slow|fast|flaky|stable|lent[oa]|rapid[oa])")
+_WE_DO = re.compile(r"\w{3,}mos\b")
+_OUR_THING = re.compile(
+    r"(?:(?:the|our|[oa]s?|noss[oa]s?) (?P<named>[\w-]+)|(?P<plural>[\w-]+(?: \w+ing)?)) "
+    r"(?:uses?|usam?|runs? on|rodam? (?:em|n[oa]s?)|is|are|e|sao|ficam?)\b"
+)
+"""A thing and what it uses or how it is done."""
+_PLURAL_VERB = re.compile(r"(?:are|use|run|sao|usam|rodam|ficam)\b")
+_IS_DONE = re.compile(
+    r"\b(?:is|are|e|sao|esta|estao|fica|ficam) (?:now |agora )?(\w+(?:ed|en|wn|[aiou]d[oa]s?|eit[oa]s?)|done|built|sent"
+    r"|held|made|kept|run|put) (?:with|by|on|in|at|via|through|to|com|por|pel[oa]s?|em|n[oa]s?|via)\b"
+)
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _ISO_DATE = re.compile(r"(?:19|20)\d\d-[01]\d(?:-[0-3]\d)?")
 _PAST = re.compile(r"\w{2,}(?:[^\We]ed|\wou|\weu|\wiu)")
 """A verb that tells what happened once."""
 
 
-def fold(text: str) -> str:
-    """Lower case without accents, contractions written out."""
-    text = _GO.sub("golang", " ".join(text.split()))
-    text = tokenizer.fold(text).replace("’", "'")
-    text = text.replace("can't", "can not").replace("won't", "will not")
-    text = _COMPOUND.sub(lambda m: m[0].replace(" ", "-"), text)
-    text = _ORDINAL.sub(r"\1", text)
-    text = _EVERY.sub(r"\1 1 \2", text)
-    text = _POSSESSIVE.sub(lambda m: m[1] + " is" * (m[1] in _BEFORE_IS), text)
-    return _AUXILIARY_NOT.sub(" not", text).rstrip(" .!")
-
-
-_BEFORE_IS = frozenset({"it", "that", "he", "she", "there", "what", "who", "where", "here"})
-"""Words behind which ``'s`` is a verb."""
-
-
-def tokens_of(folded: str) -> list[str]:
-    """Words, numbers, identifiers, addresses; ``python3.12`` is parted, ``alpha7`` is not, number words are digits."""
-    found: list[str] = []
-    for token in _TOKEN.findall(folded):
-        if match := _WORD_VERSION.fullmatch(token):
-            found += match.groups()
-        elif match := _VERSION.fullmatch(token):
-            found.append(match[1])
-        else:
-            found.append(words.NUMBERS.get(token, token.rstrip(".")))
-    return found
-
-
-def is_number(token: str) -> bool:
-    """Whether a token is a number, a version, a time or a share."""
-    return token[0].isdigit()
-
-
-def stem(token: str) -> str:
-    """The stem of a token; a word that says the contrary of another becomes that word."""
-    token = words.OPPOSITES.get(token, token)
-    for ending, singular in _ENDINGS:
-        token = ending.sub(singular, token)
-    return tokenizer.stem(words.IN_ENGLISH.get(token, token), "en") if token.isascii() else token
-
-
-def content(tokens: list[str]) -> tuple[str, ...]:
-    """Stems that carry a statement: no numbers, negations, fillers, stop words or words for the user."""
-    return tuple(
-        stem(t)
-        for t in tokens
-        if not is_number(t)
-        and t not in words.NEGATIONS
-        and t not in words.FILLERS
-        and t not in words.PERSON
-        and not tokenizer.is_stop_word(t)
-    )
-
-
-def bag(text: str) -> frozenset[str]:
-    """Content stems and numbers of a part of a statement."""
-    tokens = tokens_of(text)
-    return frozenset(content(tokens)) | {t for t in tokens if is_number(t)}
-
-
 @cache
-def group_stems() -> frozenset[str]:
-    """Stems of words for the work at hand."""
-    return frozenset(stem(w) for w in words.GROUP)
-
-
-@cache
-def verb_stems() -> frozenset[str]:
-    """Stems of common verbs."""
-    return frozenset(stem(v) for v in words.VERBS)
-
-
-@cache
-def change_stems() -> frozenset[str]:
-    """Stems of verbs that only say that something changed."""
-    return frozenset(stem(v) for v in words.CHANGE_VERBS)
-
-
-@cache
-def unit_stems() -> frozenset[str]:
-    """Stems of units."""
-    return frozenset(stem(u) for u in words.UNITS)
+def stems_of(wordlist: frozenset[str]) -> frozenset[str]:
+    """The stems of a list of words."""
+    return frozenset(map(stem, wordlist))
 
 
 @cache
@@ -184,40 +135,63 @@ def participle_stems() -> frozenset[str]:
     return frozenset(stem(p) for p in patterns.PARTICIPLES.split("|") if p.isalpha())
 
 
+def how_it_is(statement: Statement) -> frozenset[str]:
+    """Stems of the participles of a statement: ``are generated with``, ``é feita com``."""
+    return participle_stems() | {stem(m[1]) for m in _IS_DONE.finditer(statement.folded)}
+
+
 @lru_cache(maxsize=16384)
 def read(text: str) -> Statement:
     """Read a statement."""
     folded = fold(text)
     tokens = tokens_of(folded)
-    labels, values = _numbers(tokens, folded, text)
-    pair = words.PAIR.match(folded)
+    numbers, values = _numbers(tokens, folded, text)
+    labels = tuple(sorted((*numbers, *_names(tokens))))
+    pair = words.PAIR.match(folded) or words.PREFERENCE.search(folded)
     chosen = bag(pair["chosen"]) if pair else frozenset()
-    rejected = bag(_BESIDE.split(pair["rejected"])[0]) if pair else frozenset()
+    rejected = bag(main_part(pair["rejected"])) if pair else frozenset()
     portuguese = not words.PORTUGUESE.isdisjoint(tokens)
     negations = sum(t in words.NEGATIONS and not (portuguese and t == "no") for t in tokens)
     negations += sum(t in words.OPPOSITES for t in tokens)
     if chosen and rejected:
         negations = 0
-    retired, adopted = _transition(folded)
     stems = content(tokens)
     frame, kinds = _frame(tokens, stems)
     return Statement(
+        text=text,
         folded=folded,
+        words=frozenset(tokens),
+        numbers=frozenset(filter(is_number, tokens)),
         stems=stems,
+        bag=frozenset(stems),
         labels=labels,
         value_numbers=values,
         negations=negations,
         chosen=chosen,
         rejected=rejected,
-        retired=retired,
-        adopted=adopted,
         changes=bool(words.UPDATE_MARKS.search(folded)),
+        now=bool(words.PRESENT_MARKS.search(folded)),
+        besides=bool(words.ADDITIONS.search(folded)),
+        tentative=bool(words.TENTATIVE.search(folded)),
         dated=_is_dated(tokens),
+        past=_tells_an_event(tokens),
         directed=any(t in words.DIRECTED for t in tokens),
         slots=tuple(_slots(folded, text)),
         frame=frame,
         kinds=kinds,
     )
+
+
+def _ours(folded: str, text: str) -> frozenset[str]:
+    """The subject, where it is a thing that nobody else has: "The worker uses …", "Images are hosted on …"."""
+    match = _OUR_THING.match(folded)
+    if match is None:
+        return frozenset()
+    thing = match["named"] or match["plural"]
+    said = text.split()[: len(folded[: match.end(match.lastgroup or 0)].split())]
+    named = any(w[:1].isupper() for w in said[1:])
+    sure = match["named"] or " " in thing or _PLURAL_VERB.match(folded[match.end("plural") :].lstrip())
+    return frozenset() if named or not sure or not words.OTHERS.isdisjoint(thing.split()) else bag(thing)
 
 
 def _numbers(tokens: list[str], folded: str, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -237,7 +211,19 @@ def _numbers(tokens: list[str], folded: str, text: str) -> tuple[tuple[str, ...]
             labels.append(token)
         else:
             values.append(token)
-    return tuple(sorted(labels)), tuple(values)
+    return tuple(labels), tuple(values)
+
+
+def _names(tokens: list[str]) -> list[str]:
+    """Words that tell one thing from another though they are dropped elsewhere: "other", a foreign stop word."""
+    english = sum(t in words.ENGLISH_ONLY for t in tokens)
+    portuguese = sum(t in words.PORTUGUESE_ONLY for t in tokens)
+    foreign: frozenset[str] = frozenset()
+    if english > portuguese:
+        foreign = words.PORTUGUESE_ONLY
+    elif portuguese > english:
+        foreign = words.ENGLISH_ONLY
+    return [t for t in tokens if t in words.DISTINGUISHING or t in foreign]
 
 
 def _is_value(number: str, before: str, counts: bool, folded: str, text: str) -> bool:
@@ -253,7 +239,7 @@ def _is_value(number: str, before: str, counts: bool, folded: str, text: str) ->
     return product is not None and product[0][:1].isupper() and bool(_USES.search(folded))
 
 
-_LETTER = re.compile(r"(?<=\w )(?<!\bin )(?<!\bem )[A-HJ-Z]\b(?![\w+#'’])")
+_LETTER = re.compile(r"(?<=\w )(?<!\bin )(?<!\bem )[A-HJ-Z]\b(?![\w+#'’-])")
 _USES = re.compile(
     r"\b(?:uses?|using|runs?|requires?|needs?|targets?|supports?|upgraded|downgraded|migrated|moved|switched|usa|usam"
     r"|requer|precisa|migrou|atualizou)\b"
@@ -271,7 +257,7 @@ def _frame(tokens: list[str], stems: tuple[str, ...]) -> tuple[frozenset[str], t
         if kind is not None and not is_number(token):
             kinds.setdefault(kind, set()).add(token.rstrip("s") if kind == "weekday" else token)
             values.add(stem(token))
-    rest = frozenset(stems) - values - group_stems()
+    rest = frozenset(stems) - values - stems_of(words.GROUP)
     return rest, tuple(sorted((kind, frozenset(found)) for kind, found in kinds.items()))
 
 
@@ -286,38 +272,6 @@ def _tells_an_event(tokens: list[str]) -> bool:
         if _PAST.fullmatch(token) and before not in _BEFORE_NOUNS:
             return True
     return False
-
-
-def _transition(folded: str) -> tuple[frozenset[str], frozenset[str]]:
-    for pattern in words.TRANSITIONS:
-        if match := pattern.search(folded):
-            return bag(match["old"]), bag(_BESIDE.split(match["new"])[0])
-    for pattern in words.RETIREMENTS:
-        if match := pattern.search(folded):
-            return bag(_INFINITIVE.sub(_present, match["old"])), frozenset()
-    return frozenset(), frozenset()
-
-
-_BESIDE = re.compile(
-    r"\s(?:for|in|on|at|as|during|every|since|across|everywhere|when|para|em|n[oa]s?|como|durante|cada|desde|quando)\s"
-)
-"""Begins what is said beside a thing: for what, where, when."""
-_INFINITIVE = re.compile(r"\b(\w{2,})([aei])r\b(?= |$)")
-
-
-def _present(match: re.Match[str]) -> str:
-    """A Portuguese infinitive as "he does": ``fumar`` → ``fuma``, ``dirigir`` → ``dirige``."""
-    return match[1] + ("e" if match[2] == "i" else match[2])
-
-
-def beside(statement: Statement, thing: frozenset[str]) -> frozenset[str]:
-    """What a statement says behind the words of ``thing``, if that only tells for what, where or when."""
-    rest = statement.folded
-    while match := re.match(r"\s*[^\s,;]+", rest):
-        if not thing & bag(rest):
-            break
-        rest = rest[match.end() :]
-    return bag(rest) if _BESIDE.match(rest) else frozenset()
 
 
 def _is_dated(tokens: list[str]) -> bool:
@@ -353,6 +307,12 @@ def _slots(folded: str, text: str) -> list[Slot]:
         elif name == "placed":
             if entity:
                 found.append(Slot(entity, "placed:" + stem(match["what"]), value))
+        elif name == "boss":
+            thing = re.match(r"(?:the|an?|[oa]s?) (?!user|usuari)", match["who"])  # "the worker reports to Sentry"
+            if _is_named(match["value"], text) and not _is_group(match["who"]) and not thing:
+                found += [Slot(entity | {stem(office)}, "is", value) for office in ("boss", "manager")]
+        elif name == "license":
+            found.append(Slot(entity | {stem(name)}, "is", value))
         elif name == "set":
             if any(words.IN_ENGLISH.get(t, t) in words.ATTRIBUTES for t in tokens_of(match["who"])):
                 found.append(Slot(entity, "is", value))
@@ -387,7 +347,7 @@ def _is_group(text: str) -> bool:
 
 
 def _entity(text: str) -> frozenset[str]:
-    return frozenset(content(tokens_of(text))) - group_stems() - change_stems()
+    return frozenset(content(tokens_of(text))) - stems_of(words.GROUP) - stems_of(words.CHANGE_VERBS)
 
 
 def _has_one_value(subject: str, value: str, text: str) -> bool:
@@ -438,7 +398,12 @@ def _class_slots(folded: str) -> list[Slot]:
                 word = words.IN_ENGLISH.get(token, token)
                 found.setdefault(name, set()).add(words.ALIKE.get(word, word))
         beside |= set(content([t for t in tokens if t not in words.CLASS_OF and t not in words.NEUTRAL]))
+    beside -= participle_stems()
     if not found:
         return []
-    entity = _entity(patterns.CLASS_VERB.split(folded)[0]) | (beside - group_stems() - verb_stems())
-    return [Slot(entity, f"one of {name}", frozenset(values)) for name, values in found.items()]
+    subject = _entity(patterns.CLASS_VERB.split(folded)[0])
+    entity = subject | (beside - stems_of(words.GROUP) - stems_of(words.VERBS))
+    return [
+        Slot(subject if name == "marital" else entity, f"one of {name}", frozenset(values))
+        for name, values in found.items()
+    ]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from chatls_core.memory import Memory
 from chatls_core.memory.slots import Relation, compare
-from tests.core.memory import statement_pairs
+from tests.core.memory import statement_pairs, statement_pairs_later
+from tests.core.memory.conftest import USER, SetClock
 
 UPDATES = [
     ("Project uses Python 3.11", "Project uses Python 3.12"),
@@ -64,6 +66,7 @@ APART = [
     ("The main branch is protected", "The main branch is called trunk"),
     ("User completed the AWS course in 2024", "User completed the GCP course in 2025"),
     ("User is allergic to peanuts", "User is allergic to shellfish"),
+    ("Component para of writer 1 owns queue tute", "Component pelo of writer 1 owns queue tute"),
 ]
 
 SAME = [
@@ -77,15 +80,20 @@ SAME = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new"), [*UPDATES, *statement_pairs.UPDATES])
+@pytest.mark.parametrize(("old", "new"), [*UPDATES, *statement_pairs.UPDATES, *statement_pairs_later.UPDATES])
 def test_the_new_value_takes_the_place_of_the_old(old: str, new: str) -> None:
     assert compare(old, new) is Relation.UPDATES
 
 
-@pytest.mark.parametrize(("one", "other"), [*APART, *statement_pairs.BOTH_HOLD])
+@pytest.mark.parametrize(("one", "other"), [*APART, *statement_pairs.BOTH_HOLD, *statement_pairs_later.BOTH_HOLD])
 def test_both_facts_hold(one: str, other: str) -> None:
     assert compare(one, other) is Relation.UNRELATED
     assert compare(other, one) is Relation.UNRELATED
+
+
+@pytest.mark.parametrize(("one", "other"), statement_pairs_later.TOO_HARD)
+def test_an_update_that_is_not_told_leaves_both(one: str, other: str) -> None:
+    assert compare(one, other) is Relation.UNRELATED
 
 
 ALL_HOLD = """
@@ -152,3 +160,25 @@ def test_a_more_exact_statement_refines() -> None:
 def test_the_users_name_means_the_user() -> None:
     assert compare("User lives in Lisbon", "Ana lives in Porto") is Relation.UNRELATED
     assert compare("User lives in Lisbon", "Ana lives in Porto", names=frozenset({"ana"})) is Relation.UPDATES
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("O usuário mora em Recife", "User moved to Berlin"),
+        ("User works at Totvs", "O usuário foi contratado pela Locaweb"),
+        ("User's boss is Kofi", "O usuário agora responde à Lena"),
+        ("Carla lidera o time de dados", "The data team is now led by Vítor"),
+    ],
+)
+def test_an_update_in_other_words_is_found_among_many_facts_that_share_more(
+    memory: Memory, clock: SetClock, old: str, new: str
+) -> None:
+    kinds = ("User likes the {} band", "O usuário gosta de {} com leite", "The {} team uses data from Redis")
+    names = (a + b + c for a in "bdfgklmnpr" for b in "aeiou" for c in ("lo", "mi", "su"))
+    for number, name in enumerate(names):
+        memory.remember(kinds[number % 3].format(name), source=USER)
+    memory.remember(old, source=USER)
+    clock.forward(days=30)
+    found = memory.remember(new, source=USER)
+    assert [p.content for p in found.superseded] == [old]
