@@ -206,6 +206,7 @@ def stats(now: Snapshot, stores: Stores, cap: int) -> Stats:
         archived=len(stores.archive.read()),
         sessions=usage.session_count,
         messages=usage.total_messages,
+        session_minutes=round(usage.avg_session_secs / 60),
         peak_hours=context.peak_hours(usage),
         features=features,
         commands=context.most_used(usage.command_frequency),

@@ -15,11 +15,12 @@ from chatls_core.memory.records import EPOCH, Episode, Profile, Usage
 from chatls_core.memory.snapshot import Snapshot
 from chatls_core.memory.stores import Stores
 from chatls_core.memory.views import EpisodeView, NodeView, Recall, RecallItem, SourceView
-from chatls_core.text.amounts import amount
 from chatls_core.text.cut import by_bytes, by_chars, byte_length
 from chatls_core.text.days import local_day
 
 RECENT_DAYS = 14
+HABITUAL = 20
+"""From so many messages on something is a habit."""
 RECURRING = 3
 """How often an error was met to be told."""
 
@@ -214,11 +215,10 @@ def topics_text(now: Snapshot, most: int = 10) -> str:
 
 
 def usage_text(usage: Usage) -> str:
-    """Habits in a few lines."""
+    """Habits in a few lines without counts, which would differ from turn to turn; empty before there are any."""
+    if usage.total_messages < HABITUAL:
+        return ""
     lines = []
-    if usage.session_count:
-        minutes = round(usage.avg_session_secs / 60)
-        lines.append(f"{amount(usage.session_count, 'session')}, {amount(minutes, 'minute')} on average")
     if hours := peak_hours(usage):
         lines.append("Busiest hours: " + ", ".join(f"{h:02d}:00" for h in hours))
     if modes := most_used(usage.feature_usage, 3):

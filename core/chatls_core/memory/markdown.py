@@ -256,7 +256,9 @@ def stats(s: views.Stats, quote: Quote) -> str:
         f"- facts: {sum(s.facts.values()):,} of at most {s.cap:,} ({by_category})",
         f"- earlier values kept as history: {s.past_values:,}; archived: {s.archived:,}",
         f"- episodes: {s.episodes:,}; topics: {s.topics:,}; projects: {s.projects:,}",
-        f"- sessions: {s.sessions:,}; messages: {s.messages:,}",
+        f"- sessions: {s.sessions:,}"
+        + (f", {amount(s.session_minutes, 'minute')} on average" if s.session_minutes else "")
+        + f"; messages: {s.messages:,}",
     ]
     if s.peak_hours:
         lines.append("- busiest hours: " + ", ".join(f"{h:02d}:00" for h in s.peak_hours))

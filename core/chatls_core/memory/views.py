@@ -296,8 +296,8 @@ class ProjectList(Readable):
 
 @dataclass(frozen=True, slots=True)
 class Stats(Readable):
-    """Sizes and habits. ``commands`` are those used most, ``errors`` those met again and again, ``problems`` files that
-    cannot be opened, in sentences."""
+    """Sizes and habits. ``commands`` are those used most, ``errors`` those met again and again, ``session_minutes`` the
+    mean length of a session, ``problems`` files that cannot be opened, in sentences."""
 
     facts: Mapping[str, int]
     cap: int
@@ -312,6 +312,7 @@ class Stats(Readable):
     features: Mapping[str, int]
     commands: tuple[str, ...] = ()
     errors: tuple[str, ...] = ()
+    session_minutes: int = 0
     problems: tuple[str, ...] = ()
     sealed: bool = False
 

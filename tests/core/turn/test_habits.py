@@ -32,11 +32,13 @@ async def test_use_is_counted_and_told(desk: Desk) -> None:
     assert stats.peak_hours == (desk.clock.now.replace(hour=9).astimezone().hour,)
     assert "most used commands: ls, git status" in stats.markdown
     assert "ImportError: no module named left" in stats.markdown
+    assert "sessions: 1, 48" in stats.markdown  # eight hours, in minutes
+    assert "Usage" not in memory.recall("where do I work?").context  # four messages are no habit
+    memory.record_use(messages=16, feature="agent")
     told = memory.recall("where do I work?").context
     assert "Commands: ls, git status" in told
     assert "Recurring error: ImportError: no module named left" in told
     assert "private" not in told
-    assert "1 session, 4" in told  # eight hours, in minutes
 
 
 async def test_nothing_is_counted_while_memory_is_off(desk: Desk) -> None:
