@@ -112,9 +112,9 @@ class Retriever:
         with self._guard:
             self._follow(now)
 
-    def _hits(self, now: Snapshot, query: str, k: int, moment: datetime) -> list[Hit]:
+    def _hits(self, now: Snapshot, query: str, k: int, moment: datetime, *, verbatim: bool = False) -> list[Hit]:
         with self._guard:
-            return self._follow(now).search(query, k, now=moment)
+            return self._follow(now).search(query, k, now=moment, verbatim=verbatim)
 
     def _blended(
         self, now: Snapshot, asked: str, hits: list[Hit], moment: datetime
@@ -140,11 +140,12 @@ class Retriever:
             return Recall(query, (), as_of=as_of)
         window = window_in(query, as_of or moment)
         rest = window.rest if window else query
-        topic = any(w.folded not in _ABOUT_MEMORY for w in tokenizer.topic_words(rest))
+        sought = window is None and _is_search_word(query)
+        topic = sought or any(w.folded not in _ABOUT_MEMORY for w in tokenizer.topic_words(rest))
         past = window is not None or as_of is not None or _asks_for_past(query)
         items: list[RecallItem] = []
         if topic:
-            by_words = _telling(self._hits(now, rest, limit * 4 + 20, as_of or moment))
+            by_words = _telling(self._hits(now, rest, limit * 4 + 20, as_of or moment, verbatim=sought))
             for hit in self._blended(now, query, by_words, as_of or moment)[0]:
                 item = self._item(now, hit.id, hit.score, hit.why, project)
                 if item is not None and (item := _in_time(now, item, window, as_of, past)) is not None:
@@ -322,6 +323,12 @@ def _telling(hits: list[Hit]) -> list[Hit]:
 def _asks_for_everything(query: str) -> bool:
     """Whether a question without a topic is about the user or the memory itself ("what do you know about me?")."""
     return any(w.folded in _ABOUT_MEMORY or w.folded in FIRST_PERSON for w in tokenizer.words(query))
+
+
+def _is_search_word(query: str) -> bool:
+    """Whether a query is one word to be looked for as it is, however common: ``Go``."""
+    words = [w.folded for w in tokenizer.words(query) if not w.part]
+    return len(words) == 1 and not _asks_for_everything(query)
 
 
 def _asks_for_past(query: str) -> bool:

@@ -139,10 +139,11 @@ class PassageIndex:
             table.column("offset"),
         )
 
-    def search(self, query_text: str, k: int, *, now: datetime | None = None) -> list[Hit]:
+    def search(self, query_text: str, k: int, *, now: datetime | None = None, verbatim: bool = False) -> list[Hit]:
         """The best ``k`` passages, best first; nothing when the question has no topic or nothing is related to it.
 
-        ``now`` is when the question is asked; with it, times in the question ("last week") count.
+        ``now`` is when the question is asked; with it, times in the question ("last week") count. ``verbatim`` asks for
+        common words too where there are no others.
         """
         with self._lock:
             if not len(self._table) or k <= 0:
@@ -156,6 +157,7 @@ class PassageIndex:
                 windows=windows,
                 speakers=corpus.shape.speakers,
                 portuguese=self._table.portuguese,
+                verbatim=verbatim,
             )
             asked = replace(asked, inside=inside)
             if not asked.words and inside is None:

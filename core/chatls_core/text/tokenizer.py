@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import threading
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Literal, Protocol
@@ -166,17 +166,36 @@ def is_stop_word(folded: str) -> bool:
     return folded in stopwords.ENGLISH or folded in stopwords.PORTUGUESE
 
 
+_BEFORE_GO = frozenset(
+    {*("in", "use", "uses", "used", "using", "with", "our", "learn", "learning", "prefer", "prefers"),
+     *("em", "usa", "usam", "usamos", "usar", "com", "nosso")}
+)  # fmt: skip
+_BEHIND_GO = frozenset(
+    {*("version", "versions", "code", "module", "modules", "service", "services", "project", "projects", "compiler"),
+     *("toolchain", "binary", "binaries", "routine", "routines", "test", "tests", "vet", "fmt", "build", "mod")}
+)  # fmt: skip
+
+
+def _names_the_language(found: Sequence[Word], position: int) -> bool:
+    """Whether a "go" is the language's name by the words beside it, not the verb."""
+    before = found[position - 1].folded if position else ""
+    behind = found[position + 1].folded if position + 1 < len(found) else ""
+    return before in _BEFORE_GO or behind in _BEHIND_GO or behind[:1].isdigit()
+
+
 def topic_words(text: str) -> list[Word]:
     """The distinct words of a question that carry its topic: stop words dropped, first occurrence kept.
 
     A stop word that is written like a name is one: ``IT`` and ``US`` in a text not all in capitals, ``Go`` within a
-    sentence.
+    sentence; and so is the language in ``written in go`` and ``Go version?``.
     """
     shouting = text.isupper()
     seen: dict[str, Word] = {}
-    for position, word in enumerate(words(text)):
+    found = list(words(text))
+    for position, word in enumerate(found):
         written = word.written
         named = len(written) >= 2 and not shouting and (written.isupper() or (position > 0 and written == "Go"))
+        named = named or (word.folded == "go" and _names_the_language(found, position))
         if (named or not is_stop_word(word.folded)) and word.folded not in seen:
             seen[word.folded] = word
     return list(seen.values())

@@ -50,6 +50,7 @@ from chatls_core.turn.exchange import ChatRequest
 from chatls_core.turn.insertions import inserted
 from chatls_core.turn.live import LiveSession
 from chatls_core.turn.passages import riding_passages
+from chatls_core.turn.question import asked_of, shortened
 from chatls_core.turn.services import Services
 
 log = logging.getLogger(__name__)
@@ -61,8 +62,6 @@ FULL_ITEMS = 100
 MAX_TEXT_PATHS = 20
 MAX_PATH_CHARS = 400
 MAX_SCANNED_CHARS = 20_000
-MAX_QUESTION_CHARS = 4000
-"""A longer text is searched for by its beginning and end: it is a paste, and the question stands around it."""
 
 
 class Preparation:
@@ -86,6 +85,7 @@ class Preparation:
         self._session = session
         self._conversation = session.conversation
         self._request = request
+        self._asked = asked_of(request.text)
         self._host = host
         self._emit = emit
         self._now = services.clock()
@@ -295,7 +295,7 @@ class Preparation:
         active = label(self._host, self._request.active_uri) if self._request.active_uri else ""
         context.surroundings(self._now, roots, active)
         if self._memory_on():
-            await self._services.meaning.prepare(self._question())
+            await self._services.meaning.prepare(self._asked)
         asked = self._external() if self._memory_on() else _nothing()
         gathered = asyncio.to_thread(self._gather, context, roots, attached)
         _, external, found = await asyncio.gather(gathered, asked, self._passages())
@@ -391,7 +391,7 @@ class Preparation:
         roots = tuple(self._host.roots)
         if memory.mode == "full" or not self._ways.memory:
             full = self._services.memory.recall(
-                self._question(),
+                self._asked,
                 project=roots[0] if roots else None,
                 limit=FULL_ITEMS,
                 budget=memory.retrieval_budget,
@@ -401,27 +401,26 @@ class Preparation:
             return
         if not memory.auto_recall:
             return
-        recalled = self._services.memory.auto_recall(
-            self._question(),
-            carried=context.carried_facts(),
-            project=roots[0] if roots else None,
-            now=self._now,
-        )
+        carried = context.carried_facts()
+        # What is asked comes first; where nothing is known of it, what is pasted may remind of something.
+        for query in dict.fromkeys((self._asked, self._question())):
+            recalled = self._services.memory.auto_recall(
+                query, carried=carried, project=roots[0] if roots else None, now=self._now
+            )
+            if recalled.ids:
+                break
         self._shown = recalled.ids
         context.recalled(recalled)
 
     def _recall_sessions(self, context: TurnContext) -> None:
         services = self._services
         if services.settings.sessions.auto_recall:
-            block = services.sessions.recall_block(self._question(), exclude=self._conversation.id, now=self._now)
+            block = services.sessions.recall_block(self._asked, exclude=self._conversation.id, now=self._now)
             if block:
                 context.blocks.append(block)
 
     def _question(self) -> str:
-        text = self._request.text
-        if len(text) <= MAX_QUESTION_CHARS:
-            return text
-        return f"{text[: MAX_QUESTION_CHARS // 2]}\n{text[-MAX_QUESTION_CHARS // 2 :]}"
+        return shortened(self._request.text)
 
     def _active(self) -> Path | None:
         return path_of(self._request.active_uri) if self._request.active_uri else None

@@ -55,6 +55,73 @@ def test_a_fact_that_matters_rides_along_alone(stocked: Memory, question: str, f
     assert [i.text for i in stocked.auto_recall(question).items] == [FACTS[fact]]
 
 
+NAMED = {
+    "Go": "Services are written in Go", "JS": "The client is plain JS", "CI": "CI runs on Buildkite",
+    "AI": "The AI gateway is LiteLLM", "k8": "The k8 cluster is blue", "UI": "The UI kit is Papaya",
+    "IT": "The IT team sits in Braga",
+}  # fmt: skip
+"""Short names and what is known of each."""
+
+
+@pytest.mark.parametrize("word", NAMED)
+def test_a_short_name_is_searched_for_like_any_word(memory: Memory, word: str) -> None:
+    """memory.md §18.1 row 11: words under three characters count."""
+    for text in NAMED.values():
+        memory.remember(text, source=USER)
+    for spelled in (word, word.lower()):
+        assert [i.text for i in memory.recall(spelled).items] == [NAMED[word]]
+
+
+@pytest.mark.parametrize(
+    ("question", "word"),
+    [("which services are in go?", "Go"), ("is the client in JS?", "JS"), ("where does CI run?", "CI"),
+     ("which AI gateway do we use?", "AI"), ("what colour is the k8 cluster?", "k8"), ("which UI kit do we use?", "UI"),
+     ("where does the IT team sit?", "IT")],
+)  # fmt: skip
+def test_a_short_name_brings_what_is_known_of_it_along(memory: Memory, question: str, word: str) -> None:
+    """memory.md §18.1 row 11."""
+    for text in NAMED.values():
+        memory.remember(text, source=USER)
+    assert [i.text for i in memory.auto_recall(question).items] == [NAMED[word]]
+
+
+@pytest.mark.parametrize(
+    ("question", "fact"),
+    [
+        ("main.go", "The entry point is main.go"),
+        ("what is main.go for?", "The entry point is main.go"),
+        ("do we do blue-green?", "Billing is rolled out blue-green"),
+        ("which codec is in c++?", "The image codec is C++"),
+        ("what's Ana's laptop?", "Ana got a ThinkPad as her laptop"),
+        ("where is snake_case_name used?", "The field snake_case_name is old"),
+        ("src/app/server.py failed", "Start src/app/server.py by hand"),
+    ],
+)
+def test_a_word_with_punctuation_in_it_finds_its_fact(memory: Memory, question: str, fact: str) -> None:
+    """memory.md §18.1 row 10: also where the fact writes the name without its apostrophe or beside other names."""
+    for text in (fact, "Tests cover main.rs", "Paint the shed blue", "The audio codec is C"):
+        memory.remember(text, source=USER)
+    assert [i.text for i in memory.recall(question).items][:1] == [fact]
+
+
+@pytest.mark.parametrize(
+    ("question", "fact"),
+    [
+        ("who deploys billing?", "A deploy of billing needs two approvals"),
+        ("deploys", "A deploy of billing needs two approvals"),
+        ("deploy", "Deploys of billing need two approvals"),
+        ("when do we deploy?", "Deploying is done on Thursdays"),
+        ("as implantações", "Uma implantação precisa de duas aprovações"),
+        ("senha", "As senhas ficam no cofre"),
+    ],
+)
+def test_forms_of_a_word_meet_both_ways(memory: Memory, question: str, fact: str) -> None:
+    """memory.md §18.1 row 12: a plural finds the singular as well as the other way round."""
+    memory.remember(fact, source=USER)
+    memory.remember("The office is in Braga", source=USER)
+    assert [i.text for i in memory.recall(question).items] == [fact]
+
+
 @pytest.mark.parametrize("question", UNRELATED)
 def test_an_unrelated_or_empty_question_brings_nothing(stocked: Memory, question: str) -> None:
     found = stocked.auto_recall(question)

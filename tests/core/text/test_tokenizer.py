@@ -117,6 +117,25 @@ def test_an_acronym_is_a_topic_although_the_word_is_not() -> None:
     assert "go" in {w.folded for w in tokenizer.topic_words("is Go used")}
 
 
+@pytest.mark.parametrize(
+    ("text", "is_topic"),
+    [
+        ("which services are written in go?", True),
+        ("do we use go?", True),
+        ("go version?", True),
+        ("usamos go aqui?", True),
+        ("go 1.22 release notes", True),
+        ("how do I go back?", False),
+        ("where did we go yesterday?", False),
+        ("go ahead", False),
+        ("Go on", False),
+        ("ready to go", False),
+    ],
+)
+def test_the_language_go_is_told_from_the_verb(text: str, is_topic: bool) -> None:
+    assert ("go" in {w.folded for w in tokenizer.topic_words(text)}) is is_topic
+
+
 @given(st.text(max_size=200))
 @settings(max_examples=150, deadline=None)
 def test_any_text_gives_folded_terms(text: str) -> None:
