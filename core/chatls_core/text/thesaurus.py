@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
+from . import translations
+
 _INFLECTIONS = """
 be was were been
 go went gone goes
@@ -343,6 +345,36 @@ branch merge
 commit push
 ticket task card
 deadline due
+prod production
+dev development
+perf performance
+infra infrastructure
+admin administrator
+spec specification
+price cost fee amount
+toggle flag switch
+ranking leaderboard scoreboard
+forbid forbidden ban banned prohibit prohibited disallow
+maximum max cap limit
+minimum min
+downtime maintenance outage
+relaunch rerun rerunning
+soundtrack music audio sound
+machine host node server computer desktop workstation
+vm virtual hypervisor
+editor ide
+secret vault
+hostname host
+translate translation locale language i18n
+flaky intermittent unstable
+deprecated obsolete
+mandatory required obligatory compulsory
+maintainer owner responsible
+oncall pager
+approval approve
+absence away holiday vacation
+tester qa playtest
+speed pace
 review approve
 """
 
@@ -511,258 +543,6 @@ browser: chrome firefox safari edge
 port: 80 443 3000 5432 8000 8080
 """
 
-_PAIRS = """
-cidade city
-pais country
-trabalho work job
-emprego job
-empresa company
-casa house home
-familia family
-filho son child
-filha daughter child
-irmao brother
-irma sister
-mae mother
-pai father
-esposa wife
-marido husband
-amigo friend
-cachorro dog
-gato cat
-carro car
-livro book
-filme movie
-musica music
-comida food
-viagem trip
-ferias vacation
-aniversario birthday
-escola school
-faculdade university
-medico doctor
-saude health
-dinheiro money
-reuniao meeting
-equipe team
-projeto project
-prazo deadline
-tarefa task
-decisao decision
-decidimos decided
-decidir decide
-preferencia preference
-prefere prefers
-gosta likes
-senha password
-chave key
-servidor server
-banco database
-dados data
-tabela table
-consulta query
-arquivo file
-pasta folder
-codigo code
-linguagem language
-versao version
-teste test
-erro error
-falha failure
-implantacao deployment
-implantar deploy
-publicar publish
-ambiente environment
-producao production
-desenvolvimento development
-configuracao configuration
-biblioteca library
-dependencia dependency
-funcao function
-variavel variable
-rede network
-porta port
-usuario user
-cliente client customer
-fila queue
-pagamento payment
-fatura invoice
-conta account
-seguranca security
-permissao permission
-desempenho performance
-memoria memory
-lembrete reminder
-migracao migration
-revisao review
-ramo branch
-editor editor
-tela screen
-botao button
-pagina page
-rota route
-idioma language
-telefone phone
-endereco address
-nome name
-idade age
-cor color
-favorito favorite
-preferido favorite
-mudou moved changed
-mora lives
-vive lives
-comprou bought
-comprar buy
-vender sell
-comecou started
-comecar start
-terminou finished
-cafe coffee
-cha tea
-agua water
-leite milk
-pao bread
-carne meat
-peixe fish
-almoco lunch
-jantar dinner
-cozinha kitchen
-receita recipe
-alergia allergy
-alergico allergic
-remedio medicine
-peso weight
-altura height
-proprietario owner
-chefe boss
-gerente manager
-engenheiro engineer
-desenvolvedor developer
-professor teacher
-aluno student
-salario salary
-orcamento budget
-contrato contract
-preco price
-barato cheap
-aluguel rent
-rua street
-estrada road
-bairro neighborhood
-vizinho neighbor neighbour
-quarto bedroom
-banheiro bathroom
-jardim garden
-cadeira chair
-mesa desk
-arvore tree
-flor flower
-passaro bird
-cavalo horse
-crianca child
-bebe baby
-casado married
-solteiro single
-casamento wedding marriage
-gravida pregnant
-apelido nickname
-sobrenome surname
-aviao plane
-voo flight
-aeroporto airport
-passagem ticket
-passaporte passport
-trem train
-onibus bus
-bicicleta bike bicycle
-praia beach
-montanha mountain
-clima weather
-chuva rain
-verao summer
-inverno winter
-outono autumn
-primavera spring
-feriado holiday
-manha morning
-noite night
-semana week
-mes month
-ano year
-dia day
-hora hour
-minuto minute
-azul blue
-vermelho red
-verde green
-preto black
-branco white
-amarelo yellow
-roxo purple
-laranja orange
-cinza gray grey
-grande large big
-pequeno small
-velho old
-lento slow
-futebol soccer football
-natacao swimming
-corrida running
-academia gym
-violao guitar
-pintura painting
-festa party
-passatempo hobby
-esporte sport
-foto photo
-pergunta question
-resposta answer response
-ideia idea
-solucao solution
-problema problem
-curso course
-universidade university
-lei law
-coluna column
-linha line
-janela window
-teclado keyboard
-impressora printer
-copia copy backup
-acesso access
-assinatura subscription
-recurso feature resource
-funcionalidade feature
-lancamento release
-compilacao build
-homologacao staging
-pacote package
-licenca license
-repositorio repository
-mesclagem merge
-pedido request order
-tentativa retry attempt
-limite limit
-tamanho size
-comprimento length
-largura width
-numero number
-vetor array vector
-laco loop
-calendario calendar
-registro log record
-erro bug
-defeito bug
-cobertura coverage
-entrega delivery
-armazenamento storage
-nuvem cloud
-navegador browser
-roteador router
-lingua language tongue
-"""
-
 
 def _rows(table: str) -> list[list[str]]:
     """The rows of a table as words; an indented line continues the one before."""
@@ -793,7 +573,7 @@ def related_words() -> Mapping[str, Mapping[str, float]]:
     for kind, *members in _rows(_KINDS):
         for member in members:
             relate(kind, member, MEMBER)
-    for portuguese, *english in _rows(_PAIRS):
+    for portuguese, *english in _rows(translations.PAIRS):
         for word in english:
             relate(portuguese, word, TRANSLATION)
             relate(word, portuguese, TRANSLATION)
@@ -803,7 +583,7 @@ def related_words() -> Mapping[str, Mapping[str, float]]:
 @cache
 def portuguese_words() -> frozenset[str]:
     """The folded Portuguese words that have a translation here."""
-    return frozenset(portuguese for portuguese, *_ in _rows(_PAIRS))
+    return frozenset(portuguese for portuguese, *_ in _rows(translations.PAIRS))
 
 
 INFLECTION = 1.0
