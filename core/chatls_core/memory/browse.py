@@ -6,7 +6,7 @@ import itertools
 from dataclasses import replace
 from datetime import date, datetime
 
-from chatls_core.memory import context, notes, scoring
+from chatls_core.memory import context, notes, provenance, scoring
 from chatls_core.memory.alive import Alive
 from chatls_core.memory.profile_text import fold
 from chatls_core.memory.records import Fact, HistoryEntry
@@ -44,7 +44,6 @@ LISTED = 10
 def fact_view(fact: Fact, alive: Alive, now: datetime) -> FactView:
     """A fact with everything a person may want to know about it."""
     details = alive.details.get(fact.id)
-    sources = tuple(SourceView(o.kind, o.session, o.message, o.time) for o in details.sources) if details else ()
     return FactView(
         id=fact.id,
         content=fact.content,
@@ -60,7 +59,7 @@ def fact_view(fact: Fact, alive: Alive, now: datetime) -> FactView:
         valid_from=alive.valid_from(fact),
         pinned=bool(details and details.pinned),
         sensitive=bool(details and details.sensitive),
-        sources=sources,
+        sources=provenance.sources(alive.details, fact.id),
         age_days=max(0, (local_day(now) - local_day(alive.valid_from(fact))).days),
     )
 
@@ -177,8 +176,20 @@ def topics(now: Snapshot, moment: datetime) -> TopicList:
         now.topics,
         key=lambda t: (-t.mentions / (1 + max(0.0, (moment - t.last_seen).total_seconds() / 86400) / 30), t.name),
     )
+    details = now.alive.details
     return TopicList(
-        tuple(TopicView(t.name, t.mentions, t.summary, t.first_seen, t.last_seen, t.related_fact_ids) for t in ranked)
+        tuple(
+            TopicView(
+                t.name,
+                t.mentions,
+                t.summary,
+                t.first_seen,
+                t.last_seen,
+                t.related_fact_ids,
+                provenance.latest(details, f"topic:{t.name}"),
+            )
+            for t in ranked
+        )
     )
 
 
@@ -186,7 +197,16 @@ def projects(now: Snapshot) -> ProjectList:
     """Projects, most recently active first."""
     return ProjectList(
         tuple(
-            ProjectView(p.name, p.path, p.description, p.status, p.technologies, p.last_active, p.key_files)
+            ProjectView(
+                p.name,
+                p.path,
+                p.description,
+                p.status,
+                p.technologies,
+                p.last_active,
+                p.key_files,
+                provenance.latest(now.alive.details, f"project:{p.name.lower()}"),
+            )
             for p in now.projects
         )
     )

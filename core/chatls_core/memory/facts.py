@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from chatls_core.memory import merges, scoring
+from chatls_core.memory import merges, provenance, scoring
 from chatls_core.memory.alive import Alive, Present
 from chatls_core.memory.identity import CATEGORIES, classify, fact_id, split_category, tags_of
 from chatls_core.memory.records import Details, Fact, HistoryEntry, Origin
@@ -27,7 +27,6 @@ MAX_CONTENT_BYTES = 2000
 """Longest fact (spec/memory.md §4.6)."""
 
 TOMBSTONE_DAYS = 30
-MAX_SOURCES = 20
 _TICK = timedelta(microseconds=1)
 
 
@@ -262,9 +261,7 @@ class FactBook:
 
     def _note_origin(self, item_id: str, origin: Origin, valid_from: datetime | None) -> None:
         def change(old: Details) -> Details:
-            sources = merges.origins(old.sources, (origin,))
-            if len(sources) > MAX_SOURCES:  # the first tells where it comes from, the last that it still holds
-                sources = (*sources[:1], *sources[-(MAX_SOURCES - 1) :])
+            sources = provenance.capped(merges.origins(old.sources, (origin,)))
             return old.model_copy(update={"sources": sources, "valid_from": valid_from or old.valid_from})
 
         self.change_details([item_id], change)

@@ -13,9 +13,9 @@ from datetime import datetime, timedelta
 from functools import reduce
 from typing import TypeVar
 
-from chatls_core.memory import merges
+from chatls_core.memory import merges, provenance
 from chatls_core.memory.identity import episode_id
-from chatls_core.memory.records import Details, Episode, ErrorPattern, Fact, Origin, Project, Topic, Usage
+from chatls_core.memory.records import Episode, ErrorPattern, Fact, Project, Topic, Usage
 from chatls_core.memory.stores import Stores
 from chatls_core.memory.views import Source
 from chatls_core.memory.withheld import scrub
@@ -111,7 +111,7 @@ class Learning:
             source="user" if source.kind in ("user", "correction") else "extraction",
             created_at=max(now, gone + _TICK) if gone else now,
         )
-        self._note_origin(new_id, source, now)
+        provenance.note(self._stores, [new_id], source, now)
 
         def change(disk: tuple[Episode, ...]) -> tuple[tuple[Episode, ...], bool]:
             known = merges.episodes_by_id(disk)
@@ -290,23 +290,6 @@ class Learning:
                     None,
                 )
             )
-
-    def _note_origin(self, item_id: str, source: Source, now: datetime) -> None:
-        origin = Origin(kind=source.kind, session=source.session, message=source.message, time=source.time or now)
-
-        self._stores.side.update(
-            lambda s: (
-                s.model_copy(
-                    update={
-                        "items": {
-                            **s.items,
-                            item_id: merges.details(s.items.get(item_id) or Details(), Details(sources=(origin,))),
-                        }
-                    }
-                ),
-                None,
-            )
-        )
 
 
 def _with_commands(known: Mapping[str, int], commands: Sequence[str]) -> dict[str, int]:

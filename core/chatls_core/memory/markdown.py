@@ -174,6 +174,17 @@ def fact_details(d: views.FactDetails, quote: Quote) -> str:
     return "\n".join(lines)
 
 
+def item_details(d: views.ItemDetails, quote: Quote) -> str:
+    """Where an item comes from, and its facts."""
+    lines = [f"## {quote(d.title)} ({d.kind})"]
+    if d.text and d.text != d.title:
+        lines += ["", quote(d.text)]
+    lines += ["", *([f"- said by {_said(s, quote)}" for s in d.sources] or ["Nobody wrote down where it comes from."])]
+    if d.facts:
+        lines += ["", "### Facts", "", *(f"- [{quote(f.category)}] {quote(f.content)}" for f in d.facts)]
+    return "\n".join(lines)
+
+
 def profile(p: views.ProfileView, quote: Quote) -> str:
     """A table of the profile, with what was changed or refused."""
     parts = []

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chatls_core import config
-from chatls_core.memory import browse, cards, context, digest_views, migration, notes, transfer
+from chatls_core.memory import browse, cards, context, digest_views, finding, migration, notes, provenance, transfer
 from chatls_core.memory import profile as profiles
 from chatls_core.memory.board import read_board
 from chatls_core.memory.digest_views import DigestList
@@ -35,6 +35,7 @@ from chatls_core.memory.views import (
     FileList,
     Forgotten,
     GraphView,
+    ItemDetails,
     LineView,
     MemoryChange,
     NodeView,
@@ -61,6 +62,7 @@ logger = logging.getLogger(__name__)
 
 GRAPH_NODES = 500
 """Most nodes of a picture."""
+_PROFILE = "profile:"
 EXPANDED_FACTS = 2000
 """Beyond this deriving the graph takes longer than a recall may."""
 
@@ -108,6 +110,7 @@ class Memory:
         self._snapshot: Snapshot | None = None
         self._digest: tuple[Snapshot | None, str] = (None, "")
         self._net: tuple[str, Net] | None = None
+        self._news = ""
         if migration.is_due(self.stores, environment or {}):
             self._bring_in(environment or {})
 
@@ -159,6 +162,17 @@ class Memory:
         text = context.assemble(now, self.stores, found, limit=size, project=where, moment=moment, related=related)
         return replace(found, context=cards.safe(text))
 
+    def find(self, typed: str, *, limit: int = 50, project: Path | None = None) -> Recall:
+        """What a person who is still typing may mean: what contains the words so far, then what they bring as a
+        question."""
+        now, moment = self.snapshot(), self._moment()
+        literal = finding.containing(now, typed, limit, moment)
+        known = {(i.kind, i.id) for i in literal}
+        where = str(project or "")
+        asked = self._retriever.recall(now, typed, as_of=None, limit=limit, project=where, moment=moment)
+        more = (i for i in asked.items if (i.kind, i.id) not in known)
+        return replace(asked, items=(*literal, *more)[:limit])
+
     def auto_recall(
         self,
         query: str,
@@ -199,8 +213,14 @@ class Memory:
         self._facts.touch(i for i in shown_ids if i in facts and used(facts[i].content, reply))
 
     def edit(self, item_id: str, content: str = "", category: str = "", *, source: Source | None = None) -> Remembered:
-        """Correct a fact by hand; the old wording becomes history. Raises :class:`KeyError`, :class:`ValueError`."""
-        result = self._facts.edit(item_id, content, category, source=source or Source("user"))
+        """Correct a fact by hand, the old wording becomes history; or an entry of the profile by its id.
+
+        Raises :class:`KeyError` for what is not remembered, :class:`ValueError` for what cannot be.
+        """
+        source = source or Source("user")
+        if item_id.startswith(_PROFILE):
+            return self._edit_profile(item_id, content, source)
+        result = self._facts.edit(item_id, content, category, source=source)
         if result.added:
             self._learning.relink({item_id: result.id})
         self._tell(
@@ -212,6 +232,17 @@ class Memory:
             )
         )
         return result
+
+    def _edit_profile(self, item_id: str, content: str, source: Source) -> Remembered:
+        before = self._profile.read()
+        profile, new_id, refused = self._profile.replace_entry(item_id, content, source)
+        if refused:
+            raise ValueError(refused)
+        token = ""
+        if profile != before:
+            key = item_id.removeprefix(_PROFILE).partition(":")[0]
+            token = self._profile_changed(before, profile, (key,), source)
+        return Remembered(new_id, True, " ".join(content.split()), "profile", undo_token=token)
 
     def pin(self, item_id: str, pinned: bool = True) -> FactDetails:
         """Keep a fact from decay and pruning, and show it in the index. Raises :class:`KeyError`."""
@@ -231,6 +262,19 @@ class Memory:
     def why(self, item_id: str) -> FactDetails:
         """Where a fact comes from, and what it was before. Raises :class:`KeyError`."""
         return browse.why(self.snapshot(), item_id, self.clock())
+
+    def about(self, item_id: str) -> FactDetails | ItemDetails:
+        """Like :meth:`why` for any item or node of the graph, which is told with the facts beside it.
+
+        Raises :class:`KeyError`.
+        """
+        now, moment = self.snapshot(), self.clock()
+        fact_id = item_id.removeprefix("fact:")
+        if fact_id in now.alive.facts or "@" in fact_id:
+            return browse.why(now, fact_id, moment)
+        from chatls_core.memory import details
+
+        return details.item_details(now, self._graph(), item_id, moment)
 
     def facts(self, category: str = "", *, limit: int = 50, offset: int = 0) -> FactPage:
         """Facts, pinned ones first, then by score."""
@@ -254,14 +298,32 @@ class Memory:
 
     def profile(self, set: Mapping[str, str] | None = None, *, source: Source | None = None) -> ProfileView:
         """The user's profile; ``set`` changes it first (keys and list operations: spec/memory.md §5)."""
+        before = self._profile.read()
         if not set:
-            return profiles.view(self._profile.read(), self.clock())
+            return self._profile_view(before)
         source = source or Source("user")
         profile, changed, refused = self._profile.update(set, source)
         if changed:
-            keys = tuple(f"profile:{key}" for key in changed)
-            self._tell(MemoryChange(changed=keys, background=source.kind == "extraction"))
-        return profiles.view(profile, self.clock(), changed, refused)
+            self._profile_changed(before, profile, changed, source)
+        return self._profile_view(profile, changed, refused)
+
+    def _profile_view(
+        self, profile: Profile, changed: tuple[str, ...] = (), refused: Mapping[str, str] | None = None
+    ) -> ProfileView:
+        details = self._facts.alive().details
+        view = profiles.view(profile, self.clock(), changed, refused)
+        return replace(view, fields=tuple(replace(f, said=provenance.latest(details, f.id)) for f in view.fields))
+
+    def _profile_changed(self, before: Profile, now: Profile, keys: Sequence[str], source: Source) -> str:
+        """Write down who said what is new, and tell of it; returns the token that takes the change back."""
+        known = {f.id: f.value for f in profiles.view(before, self.clock()).fields}
+        new = [f.id for f in profiles.view(now, self.clock()).fields if known.get(f.id) != f.value]
+        provenance.note(self.stores, new, source, self.clock())
+        by_user = source.kind != "extraction"
+        token = self._removal.remember_additions((), before) if by_user else ""
+        ids = tuple(f"profile:{key}" for key in keys)
+        self._tell(MemoryChange(changed=ids, undo_token=token, background=not by_user))
+        return token
 
     def record_episode(
         self,
@@ -291,13 +353,9 @@ class Memory:
         new, again = self._learning.note_topics(
             topics, facts=self._facts.alive().facts.values(), time=source.time or self.clock()
         )
-        self._tell(
-            MemoryChange(
-                added=tuple(f"topic:{n}" for n in new),
-                changed=tuple(f"topic:{n}" for n in again),
-                background=source.kind == "extraction",
-            )
-        )
+        added, changed = (tuple(f"topic:{n}" for n in names) for names in (new, again))
+        provenance.note(self.stores, (*added, *changed), source, self.clock())
+        self._tell(MemoryChange(added=added, changed=changed, background=source.kind == "extraction"))
         return (*new, *again)
 
     def record_project(self, fields: Mapping[str, str], *, source: Source) -> str:
@@ -309,6 +367,7 @@ class Memory:
         name, changed = result
         if changed:
             ids, background = (f"project:{name}",), source.kind == "extraction"
+            provenance.note(self.stores, ids, source, self.clock())
             self._tell(
                 MemoryChange(changed=ids, background=background)
                 if name in known
@@ -536,6 +595,13 @@ class Memory:
         text = graph.index_card(self._graph())
         hint = "Ask the memory tool for the neighbours of any of these to see more."
         return cards.safe(f"# Knowledge Graph (index)\n{text}\n{hint}") if text else ""
+
+    def news(self) -> str:
+        """What went wrong with the files since this was last asked, as one sentence: told once, and when it changes."""
+        problem = next(iter((*filter(None, (self.stores.unwritable,)), *self.stores.unopened)), "")
+        with self._guard:
+            news, self._news = (problem if problem != self._news else ""), problem
+        return news
 
     # Who wants to know
 

@@ -281,6 +281,47 @@ class _Edit:
             return
         self.note(field, changed=True, affirmable=False)
 
+    def replace(self, key: str, value: str) -> str:
+        """Put ``value`` in the place of one entry named as in :meth:`take_away`; returns the key it has then.
+
+        Raises :class:`KeyError` where there is no such entry.
+        """
+        field, _, item = key.partition(":")
+        if not item or field not in (*LISTS, "milestones", "stances"):
+            if not self.holds(key):
+                raise KeyError(f"profile:{key}")
+            self.apply(key, value)
+            return key
+        entries: tuple[Any, ...] = self.values[field]
+        old = next((entry for entry in entries if _text_of(entry) == item), None)
+        if old is None:
+            raise KeyError(f"profile:{key}")
+        value = scrub(value.strip())
+        if not value or is_secret_value(field, value):
+            self.refused[field] = "Passwords, PINs and keys are not kept." if value else "An entry needs words."
+            return key
+        new: Any = value
+        if field == "milestones":
+            new = Milestone(date=_date_in(value, self.said), text=value)
+        elif field == "stances":
+            position, given, reason = (part.strip() for part in value.partition("::"))
+            new = Stance(position=position, reason=reason if given else old.reason, updated_at=self.said)
+        same = text.stem(_text_of(new))
+        self.values[field] = tuple(
+            new if entry is old else entry for entry in entries if entry is old or text.stem(_text_of(entry)) != same
+        )
+        self.note_entries(field, there=_keys(self.values[field]), gone=_keys(entries))
+        self.note(field, changed=self.values[field] != entries)
+        return f"{field}:{_text_of(new)}"
+
+    def holds(self, key: str) -> bool:
+        """Whether there is a scalar, an ``env_key`` or a preference of that name."""
+        if key in SCALARS:
+            return bool(self.values[key])
+        if key.startswith("env_"):
+            return key.removeprefix("env_") in self.values["environment"]
+        return key in self.values["preferences"]
+
     def drop_entry(self, field: str, key: str) -> None:
         self.values[field] = {k: v for k, v in self.values[field].items() if k != key}
         self.note_entries(field, gone={text.fold(key)})
@@ -448,6 +489,27 @@ class ProfileBook:
 
         profile, edit = self._stores.profile.update(change)
         return profile, tuple(dict.fromkeys(edit.changed)), edit.refused
+
+    def replace_entry(self, item_id: str, value: str, source: Source) -> tuple[Profile, str, str]:
+        """Put ``value`` in the place of the entry with an id of :class:`ProfileField`.
+
+        Returns the profile, the entry's id then, and why it was refused, if it was. Raises :class:`KeyError`.
+        """
+        now, key = self._clock(), item_id.removeprefix("profile:")
+
+        def change(disk: Profile) -> tuple[Profile, tuple[Profile, str, str]]:
+            side = self._stores.side.read()
+            edit = _Edit(heal(disk, side.list_tombstones, now), side.list_tombstones, source, now)
+            new_key = edit.replace(key, value)
+            edit.values["field_meta"] = edit.meta
+            new = disk.model_copy(update=edit.values)
+            if not edit.changed:
+                return disk, (disk, f"profile:{new_key}", "; ".join(edit.refused.values()))
+            self._keep_tombstones(side, edit.tombstones)
+            new = new.model_copy(update={"last_updated": max(now, disk.last_updated)})
+            return new, (new, f"profile:{new_key}", "")
+
+        return self._stores.profile.update(change)
 
     def remove_items(self, ids: Collection[str]) -> None:
         """Remove entries by id: ``profile:<scalar>``, ``profile:<list>:<item>``, ``profile:[env_]<key>``."""

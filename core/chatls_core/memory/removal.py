@@ -82,9 +82,8 @@ class Removal:
         restore: dict[str, list[Any]] = {}
         for item, tree in found:
             restore.setdefault(item.kind, []).append(tree)
-        fact_ids = [i.id for i in items if i.kind == "fact"]
         side = self._stores.side.read().items
-        restore["details"] = [{"id": i, **side[i].model_dump(mode="json")} for i in fact_ids if i in side]
+        restore["details"] = [{"id": i.id, **side[i.id].model_dump(mode="json")} for i in items if i.id in side]
         # The way back is written first: a process killed in between has forgotten less, never without undo.
         self._record(UndoEntry(token=token, time=self._clock(), action="forget", restore=restore))
         self._remove(items)
@@ -160,8 +159,10 @@ class Removal:
             )
         if archived := ids.get("archived"):
             self._stores.archive.update(lambda f: (tuple(a for a in f if f"archive:{a.id}" not in archived), None))
-        if gone := ids.get("fact"):
-            self._facts.remove(gone)
+        if facts := ids.get("fact"):
+            self._facts.remove(facts)
+        gone = {item.id for item in items}
+        if gone & self._stores.side.read().items.keys():
             self._stores.side.update(
                 lambda s: (s.model_copy(update={"items": {k: v for k, v in s.items.items() if k not in gone}}), None)
             )
@@ -240,7 +241,8 @@ class Removal:
         for past, present in zip(
             entry.restore.get("profile_before", ()), entry.restore.get("profile_after", ()), strict=False
         ):
-            gone += [f"profile:{field}" for field in self._profile.put_back(past, present)]
+            for field in self._profile.put_back(past, present):
+                (back if past.get(field) else gone).append(f"profile:{field}")
         return tuple(back), tuple(gone)
 
     def _undo_add(self, token: str) -> Undone:

@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from chatls_core.memory import scoring, workspaces
+from chatls_core.memory import provenance, scoring, workspaces
 from chatls_core.memory.context import episode_view
 from chatls_core.memory.meaning import NEAREST, Meaning, Near, blended
 from chatls_core.memory.profile import view as profile_view
@@ -264,24 +264,23 @@ class Retriever:
                 field = fields[int(rest)]
                 return RecallItem(
                     "profile",
-                    f"profile:{field.key}",
+                    field.id,
                     f"{field.key}: {field.value}",
                     score,
                     why,
-                    SourceView(field.source or "extraction", time=field.updated_at or EPOCH),
+                    provenance.latest(now.alive.details, field.id)
+                    or SourceView(field.source or "extraction", time=field.updated_at or EPOCH),
                     field.updated_at,
                     "sensitive" if field.sensitive else "profile",
                 )
         if kind == "topic" and (topic := next((t for t in now.topics if t.name == rest), None)) is not None:
             text = f"{topic.name} — {topic.summary}" if topic.summary else topic.name
-            return RecallItem(
-                "topic", key, text, score, why, SourceView("extraction", time=topic.last_seen), topic.last_seen
-            )
+            said = provenance.latest(now.alive.details, key) or SourceView("extraction", time=topic.last_seen)
+            return RecallItem("topic", key, text, score, why, said, topic.last_seen)
         if kind == "project" and (p := next((p for p in now.projects if p.name.lower() == rest), None)) is not None:
             text = f"{p.name}: {p.description}" if p.description else p.name
-            return RecallItem(
-                "project", key, text, score, why, SourceView("extraction", time=p.last_active), p.last_active
-            )
+            said = provenance.latest(now.alive.details, key) or SourceView("extraction", time=p.last_active)
+            return RecallItem("project", key, text, score, why, said, p.last_active)
         return None
 
 

@@ -197,8 +197,26 @@ class FactDetails(Readable):
 
 
 @dataclass(frozen=True, slots=True)
+class ItemDetails(Readable):
+    """Anything else that is remembered, or a node of the graph: who said it, and the facts it hangs together with."""
+
+    kind: str
+    id: str
+    title: str
+    text: str = ""
+    sources: tuple[SourceView, ...] = ()
+    facts: tuple[FactView, ...] = ()
+
+    def _written(self, quote: Callable[[str], str]) -> str:
+        return _markdown.item_details(self, quote)
+
+
+@dataclass(frozen=True, slots=True)
 class ProfileField:
-    """One entry of the profile. ``key`` is what ``profile`` accepts to change its field; ``id`` names the entry."""
+    """One entry of the profile. ``key`` is what ``profile`` accepts to change its field; ``id`` names the entry.
+
+    ``said`` is who said it last, where that was written down.
+    """
 
     key: str
     value: str
@@ -208,6 +226,7 @@ class ProfileField:
     sensitive: bool = False
     stale: bool = False
     id: str = ""
+    said: SourceView | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,6 +278,7 @@ class TopicView:
     first_seen: datetime
     last_seen: datetime
     fact_ids: tuple[str, ...] = ()
+    source: SourceView | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,6 +302,7 @@ class ProjectView:
     technologies: tuple[str, ...]
     last_active: datetime
     key_files: tuple[str, ...] = ()
+    source: SourceView | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from chatls_core.memory import Memory, Source, TransferError
+from chatls_core.memory.refusals import told
 from chatls_core.prompt.turn_context import is_told, tell_later
 from chatls_core.store import StoreReadOnlyError
 from chatls_core.text.amounts import amount
@@ -34,7 +35,8 @@ async def ask(server: ChatServer, work: Callable[[Memory], T]) -> T:
     try:
         return await asyncio.to_thread(work, memory)
     except KeyError as error:
-        raise RpcError(INVALID_PARAMS, f"Nothing is remembered under the id {error.args[0]}.") from error
+        gone = "It may have been changed or forgotten elsewhere."
+        raise RpcError(INVALID_PARAMS, f"Nothing is remembered under the id {error.args[0]}. {gone}") from error
     except ValueError as error:
         raise RpcError(INVALID_PARAMS, str(error)) from error
     except TransferError as error:
@@ -45,13 +47,7 @@ async def ask(server: ChatServer, work: Callable[[Memory], T]) -> T:
 
 def refused(error: StoreReadOnlyError | OSError) -> RpcError:
     """A write that did not happen, in words for the user."""
-    if isinstance(error, OSError):
-        reason = error.strerror or type(error).__name__
-        return RpcError(
-            INTERNAL_ERROR,
-            f"Memory could not be written ({reason}). Nothing is lost; try again once the disk takes it.",
-        )
-    return RpcError(INTERNAL_ERROR, f"Memory could not be written: {error}")
+    return RpcError(INTERNAL_ERROR, told(error))
 
 
 async def answer(server: ChatServer, work: Callable[[Memory], Any]) -> CommandResult:
@@ -101,6 +97,8 @@ async def remember(server: ChatServer, a: args.RememberArgs) -> CommandResult:
 async def recall(server: ChatServer, a: args.RecallArgs) -> CommandResult:
     """What is known about something, with reasons and sources."""
     as_of, where = date(a.as_of, "asOf"), project(server)
+    if a.typing:
+        return await answer(server, lambda m: m.find(a.query, limit=a.limit or 10, project=where))
     await (await server.agent()).services.meaning.prepare(a.query, guess=False)
     found = await ask(server, lambda m: m.recall(a.query, as_of=as_of, limit=a.limit or 10, project=where))
     unasked = await ask(server, lambda m: m.auto_recall(a.query, project=where))
@@ -160,7 +158,7 @@ async def sensitive(server: ChatServer, a: args.MemorySensitiveArgs) -> CommandR
 @command("chatls.memory.why", args.FactIdArgs)
 async def why(server: ChatServer, a: args.FactIdArgs) -> CommandResult:
     """Where an item came from."""
-    return await answer(server, lambda m: m.why(a.id))
+    return await answer(server, lambda m: m.about(a.id))
 
 
 @command("chatls.memory.timeline", args.TimelineArgs)
@@ -258,7 +256,10 @@ async def graph(server: ChatServer, a: args.GraphArgs) -> CommandResult:
 @command("chatls.memory.compact", Nothing)
 async def compact(server: ChatServer, _: Nothing) -> CommandResult:
     """Merge what says the same, archive what has faded, remove old notes, sum up weeks and months: all of it now."""
-    return result(await (await server.agent()).learning.tidy())
+    try:
+        return result(await (await server.agent()).learning.tidy())
+    except (StoreReadOnlyError, OSError) as error:
+        raise refused(error) from error
 
 
 @command("chatls.memory.export", args.OptionalPathArgs)

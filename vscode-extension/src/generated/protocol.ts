@@ -476,6 +476,7 @@ export interface RecallArgs {
   query: string;
   asOf?: string;
   limit?: number;
+  typing?: boolean;
 }
 
 /** Remember one fact. */

@@ -48,11 +48,15 @@ class RememberArgs(Wire):
 
 
 class RecallArgs(Wire):
-    """Search memory, optionally as it stood at a date."""
+    """Search memory, optionally as it stood at a date.
+
+    ``typing``: a person is still at it; what contains the words so far comes first, as parts of words too.
+    """
 
     query: str
     as_of: str | None = None
     limit: int | None = Field(None, ge=1, le=200)
+    typing: bool = False
 
 
 class ForgetArgs(Wire):
