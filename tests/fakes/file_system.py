@@ -87,6 +87,10 @@ class FailingFileSystem:
         self._step("make_folder", path)
         REAL.make_folder(path, mode)
 
+    def writable(self, folder: Path) -> bool:
+        self._step("writable", folder)
+        return REAL.writable(folder)
+
     def list(self, folder: Path) -> Sequence[Path]:
         self._step("list", folder)
         return REAL.list(folder)

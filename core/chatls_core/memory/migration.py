@@ -58,8 +58,10 @@ _WORDS_OF_CATEGORIES: Mapping[str, str] = {
 
 
 def is_due(stores: Stores, environment: Mapping[str, str]) -> bool:
-    """Whether there may be something to bring in; three looks at the disk at most."""
+    """Whether there may be something to bring in; four looks at the disk at most."""
     fs = stores.fs
+    if not fs.writable(stores.folder):
+        return False
     if environment.get(LEGACY_VARIABLE, "").strip() and fs.signature(stores.folder / ADOPTED) is None:
         return True
     return fs.signature(stores.facts.path) is None and fs.signature(stores.folder / "MEMORY.md") is not None

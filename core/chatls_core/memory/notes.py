@@ -20,11 +20,13 @@ def note_path(folder: Path, day: date) -> Path:
 
 
 def _read(stores: Stores, path: Path) -> str:
-    """A note's text; empty when there is none. A sealed one without its key says so instead."""
+    """A note's text, empty when there is none. One that may not be read, or is sealed without key, says so instead."""
     try:
         raw = stores.fs.read(path)
     except FileNotFoundError:
         return ""
+    except PermissionError as error:
+        return f"({path.name} cannot be read: {error.strerror})"
     try:
         return stores.codec.decode(path.name, raw).decode("utf-8", "replace")
     except UnopenableError as error:

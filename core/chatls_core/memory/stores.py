@@ -291,8 +291,8 @@ class Stores:
             atomic_write_bytes(path, self.codec.encode(path.name, plain), fs=self.fs)
 
     def unsealed(self) -> bool:
-        """Whether a file is still in plain text though a key is set."""
-        if self.codec is PLAIN:
+        """Whether a file is still in plain text though a key is set, and can be changed."""
+        if self.codec is PLAIN or not self.fs.writable(self.folder):
             return False
         paths = [s.path for s in self.all() if s.signature is not None]
         return any(
@@ -306,13 +306,20 @@ class Stores:
         return [p for p in self.fs.list(self.folder) if p.name.startswith("MEMORY.md")] + inside
 
     @property
+    def unwritable(self) -> str:
+        """A sentence while the folder cannot be written, else empty; reads no file."""
+        if self.fs.writable(self.folder):
+            return ""
+        return f"Memory cannot be written: {self.folder} is read-only here. Nothing new is remembered until it is not."
+
+    @property
     def unopened(self) -> tuple[str, ...]:
         """What could not be opened when it was last read, in sentences; reads nothing."""
         return tuple(store.problem for store in self.all() if store.problem)
 
     def problems(self) -> tuple[str, ...]:
-        """What cannot be opened right now, in sentences."""
-        found = []
+        """What cannot be opened or written right now, in sentences."""
+        found = [problem] if (problem := self.unwritable) else []
         for store in self.all():
             store.read()
             if store.problem:

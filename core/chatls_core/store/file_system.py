@@ -68,8 +68,11 @@ class FileSystem(Protocol):
     def make_folder(self, path: Path, mode: int = FOLDER_MODE) -> None:
         """Make a folder and its parents; no error when it exists."""
 
+    def writable(self, folder: Path) -> bool:
+        """Whether files can be made in a folder, or the folder itself where it is missing."""
+
     def list(self, folder: Path) -> Sequence[Path]:
-        """Entries of a folder, sorted by name; empty when there is no such folder."""
+        """Entries of a folder, sorted by name; empty when there is no such folder, or it may not be looked into."""
 
     def lock(self, path: Path, timeout: float) -> AbstractContextManager[None]:
         """Hold an exclusive advisory lock on the file ``path``, between threads and processes.
@@ -134,11 +137,23 @@ class RealFileSystem:
         except FileExistsError as error:
             raise NotADirectoryError(error.errno, "a file stands where this folder is needed", str(path)) from error
 
+    def writable(self, folder: Path) -> bool:
+        """See :meth:`FileSystem.writable`."""
+        for nearest in (folder, *folder.parents):
+            try:
+                nearest.lstat()
+            except FileNotFoundError:
+                continue
+            except OSError:
+                return False
+            return os.access(nearest, os.W_OK | os.X_OK)
+        return False
+
     def list(self, folder: Path) -> Sequence[Path]:
         """See :meth:`FileSystem.list`."""
         try:
             return sorted(folder.iterdir())
-        except (FileNotFoundError, NotADirectoryError):
+        except (FileNotFoundError, NotADirectoryError, PermissionError):
             return ()
 
     @contextlib.contextmanager

@@ -184,7 +184,7 @@ class JsonStore(Generic[T]):
         except FileNotFoundError:
             return self._load(quarantine=quarantine)
         except (OSError, UnopenableError) as error:
-            problem = str(error) if isinstance(error, UnopenableError) else f"{self.path.name} cannot be read: {error}"
+            problem = f"{self.path} cannot be read: {error.strerror}" if isinstance(error, OSError) else str(error)
             if problem != self._problem:
                 logger.warning("Store is read-only for now: %s", problem)
             self._problem = problem

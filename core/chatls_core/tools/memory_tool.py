@@ -10,6 +10,8 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from chatls_core.memory import Memory, Source
+from chatls_core.memory.refusals import told
+from chatls_core.store import StoreReadOnlyError
 from chatls_core.text.dates import iso_moment
 from chatls_core.tools.base import Tool, ToolArguments, ToolContext, ToolError, ToolOutcome
 
@@ -75,7 +77,10 @@ class MemoryTool(Tool[MemoryArguments]):
     async def run(self, arguments: MemoryArguments, context: ToolContext) -> ToolOutcome:
         if arguments.command == "recall" and self._memory.meaning is not None:
             await self._memory.meaning.prepare(arguments.query)
-        text, summary = await asyncio.to_thread(self._run, arguments, context)
+        try:
+            text, summary = await asyncio.to_thread(self._run, arguments, context)
+        except (OSError, StoreReadOnlyError) as error:
+            raise ToolError(f"{told(error)} Tell the user.") from error
         return ToolOutcome(text, summary)
 
     def _run(self, arguments: MemoryArguments, context: ToolContext) -> tuple[str, str]:

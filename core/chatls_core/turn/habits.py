@@ -11,6 +11,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from chatls_core.llm.messages import Message, ToolCallPart, ToolResultPart
+from chatls_core.memory.refusals import Complaints
 from chatls_core.store import StoreReadOnlyError
 from chatls_core.tools.exec import RunCommand
 from chatls_core.tools.shell_words import UnreadableCommandError, commands
@@ -73,6 +74,7 @@ class Habits:
     def __init__(self, services: Services) -> None:
         self._services = services
         self._began: datetime | None = None
+        self._counting = Complaints(log, "Use could not be counted")
 
     async def count(self, turn: Turn, conversation: Conversation) -> None:
         """Count a turn that ends. Never raises: a number that is missing must not cost an answer."""
@@ -92,7 +94,9 @@ class Habits:
                 errors=errors,
             )
         except (OSError, StoreReadOnlyError) as error:
-            log.warning("Use could not be counted: %s", error)
+            self._counting.told(error)
+        else:
+            self._counting.over()
 
     def close(self) -> None:
         """Count how long the session was; call it from a thread."""
@@ -102,4 +106,4 @@ class Habits:
         try:
             self._services.memory.record_use(session_seconds=max(0.0, seconds))
         except (OSError, StoreReadOnlyError) as error:
-            log.warning("The session could not be counted: %s", error)
+            self._counting.told(error)

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from chatls_core.llm.events import ModelError, Usage
 from chatls_core.llm.messages import ToolResultPart
+from chatls_core.memory.refusals import Complaints
+from chatls_core.store import StoreReadOnlyError
 from chatls_core.turn.spending import LEARNING
 
 if TYPE_CHECKING:
@@ -58,6 +60,9 @@ class BackgroundLearning:
         self.on_result: list[Callable[[LearnResult], None]] = []
         self.last_notice = ""
         self.failing = False
+        self._queueing = Complaints(log, "What was said could not be queued for learning")
+        self._learning = Complaints(log, "Learning failed, and what was said stays queued")
+        self._house = Complaints(log, "Housekeeping failed and is tried again")
 
     @property
     def worker(self) -> Learner:
@@ -113,10 +118,14 @@ class BackgroundLearning:
                 workspace,
                 self._is_external(conversation),
             )
+        # The next turn offers the same messages again: nothing is lost, and the answer must not be held up.
+        except (OSError, StoreReadOnlyError) as error:
+            self.last_notice, self.failing = self._queueing.told(error), True
+            return
         except Exception:
-            # The next turn offers the same messages again: nothing is lost, and the answer must not be held up.
             log.exception("What was said in %s could not be queued for learning", conversation.id)
             return
+        self._queueing.over()
         if not self._closed:
             run = asyncio.create_task(self._run(drain=False), name="learn")
             self._runs.add(run)
@@ -170,11 +179,15 @@ class BackgroundLearning:
         before = worker.spent
         try:
             result = await worker.run_once(drain=drain)
+        except (OSError, StoreReadOnlyError) as error:
+            self.last_notice, self.failing = self._learning.told(error), True
+            return
         except Exception:
             log.exception("Learning failed; what was said stays queued")
             return
         finally:
             await self._spent(worker.spent, before)
+        self._learning.over()
         if result.error:
             log.info("Learning: %s", result.error)
         if result.notice:
@@ -187,9 +200,13 @@ class BackgroundLearning:
     async def _keep_house(self) -> None:
         try:
             done = await self._housekeep(now=False)
+        except (OSError, StoreReadOnlyError) as error:
+            self._house.told(error)
+            return
         except Exception:
             log.exception("Housekeeping failed and is tried again")
             return
+        self._house.over()
         if done:
             log.info("Housekeeping: %s", done)
 

@@ -44,6 +44,7 @@ from chatls_core.prompt.system import (
 )
 from chatls_core.prompt.turn_context import TurnContext, freeze_stable
 from chatls_core.prompt.window import is_small
+from chatls_core.store import StoreReadOnlyError
 from chatls_core.text.fence import fence
 from chatls_core.tools.paths import path_of
 from chatls_core.turn.exchange import ChatRequest
@@ -122,6 +123,8 @@ class Preparation:
             return
         try:
             await asyncio.to_thread(self._services.memory.evidence, self._shown, answer)
+        except (OSError, StoreReadOnlyError) as error:
+            log.info("evidence could not be kept: %s", error)
         except Exception:
             log.exception("evidence could not be kept")
 
@@ -382,6 +385,8 @@ class Preparation:
             except Exception as error:
                 log.exception("recall failed")
                 self._problems.append(f"{name} could not be read ({type(error).__name__}); the log has the details.")
+        if self._memory_on() and (problem := self._services.memory.news()):
+            self._problems.append(problem)
 
     def _recall_memory(self, context: TurnContext) -> None:
         memory = self._services.settings.memory

@@ -10,6 +10,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
 
 from chatls_core.memory import Memory, Source
+from chatls_core.memory.refusals import told
 from chatls_core.sessions import SessionStore
 from chatls_core.sessions.conversation import SessionError
 from chatls_core.store import StoreReadOnlyError
@@ -42,7 +43,7 @@ class SharedMemory:
         except ValueError as error:
             raise ToolError(str(error)) from error
         except (OSError, StoreReadOnlyError) as error:
-            raise ToolError(f"Memory could not be written: {error}") from error
+            raise ToolError(told(error)) from error
         return redact(done.plain)
 
     def recall(self, query: Query, as_of: AsOf = "", limit: Annotated[int, Field(ge=1, le=50)] = 10) -> str:
