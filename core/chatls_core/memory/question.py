@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 
 from chatls_core.memory.wordlists import word_set
 from chatls_core.text import tokenizer
@@ -10,6 +11,8 @@ from chatls_core.text.ordinary_words import specificity
 
 _MOST_PARTS = 6
 """Sentences of a message that are looked at: the first and the last ones."""
+_LONGEST_PART = 500
+"""Characters of a sentence or line that are looked at."""
 _PART_OF_IDENTIFIER = 0.5
 """Worth of ``retry`` where ``max_retry`` was written."""
 
@@ -123,7 +126,22 @@ class Question:
     """A user's message in parts, with all its topic words; ``own`` where he speaks of himself."""
 
     def __init__(self, text: str) -> None:
-        parts = [part for part in map(Part, filter(str.strip, _ENDS.split(text))) if part.has_topic]
-        self.parts = parts if len(parts) <= _MOST_PARTS else [*parts[: _MOST_PARTS // 2], *parts[-_MOST_PARTS // 2 :]]
+        sentences = [s[:_LONGEST_PART] for s in _ENDS.split(text) if not s.isspace()]
+        self.parts = tuple(_outermost(sentences))
         self.own = any(part.own for part in self.parts)
-        self.words = tokenizer.topic_words(text)
+        self.words = tokenizer.topic_words(" ".join(part.text for part in self.parts))
+
+
+def _outermost(sentences: Sequence[str]) -> Iterator[Part]:
+    """The first and the last parts that speak of something, half of the most that are looked at each; in order."""
+    half = _MOST_PARTS // 2
+    first: list[tuple[int, Part]] = []
+    last: list[tuple[int, Part]] = []
+    places = range(len(sentences))
+    for chosen, order in ((first, places), (last, reversed(places))):
+        for place in order:
+            if len(chosen) == half or any(place == known for known, _ in first):
+                break
+            if (part := Part(sentences[place])).has_topic:
+                chosen.append((place, part))
+    return (part for _, part in (*first, *reversed(last)))

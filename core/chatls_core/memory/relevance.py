@@ -85,7 +85,7 @@ WEIGHTS: Mapping[str, float] = {
     "order": 1.3,
     "asks": 1.2,
     "general": -3.8,
-    "parts": -2.2,
+    "parts": -1.2,
     "amount": 1.4,
     "person": 2.2,
     "strangers": -1.5,

@@ -35,3 +35,12 @@ def test_much_of_what_is_known_comes_by_the_words_alone(make: MakeMemory, people
             asked += 1
             met += any(item.text in wanted for item in memory.auto_recall(message).items)
     assert met >= 0.3 * asked, f"{met} of {asked}"
+
+
+def test_of_a_long_message_the_beginning_and_the_end_are_read(make: MakeMemory) -> None:
+    memory = make()
+    memory.remember("The billing service listens on port 7443", source=USER)
+    prose = "\n".join(f"I read chapter {n} and it was about boats." for n in range(3000))
+    assert memory.auto_recall(f"which port does the billing service listen on?\n{prose}").items
+    assert memory.auto_recall(f"{prose}\nwhich port does the billing service listen on?").items
+    assert not memory.auto_recall(f"{prose}\nwhich port does the billing service listen on?\n{prose}").items
