@@ -89,10 +89,9 @@ def assemble(
     budget.add_lines("## Long-term Memory", (_item_line(i) for i in facts))
     if budget.left > 200:
         days = list(notes.recent(stores, moment.date()))
-        share = max(200, budget.left // max(1, len(days)))
-        budget.add_lines(
-            "## Recent Activity", (f"### {day:%Y-%m-%d}\n{by_bytes(text, share - 20)}" for day, text in days)
-        )
+        # Half at most: what was done and what hangs together with it must find room behind long notes.
+        share = max(200, budget.left // 2 // max(1, len(days))) - len("### 2026-01-01\n\n")
+        budget.add_lines("## Recent Activity", (f"### {day:%Y-%m-%d}\n{by_bytes(text, share)}" for day, text in days))
     if budget.left > 250 and recall.window is None:
         recent = [e for e in now.episodes.values() if 0 <= (moment - e.date).days <= RECENT_DAYS]
         budget.add_lines("## Recent Episodes", (markdown.episode_line(episode_view(e, now)) for e in recent[-5:]))

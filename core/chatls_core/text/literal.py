@@ -55,8 +55,10 @@ class Readable:
 
     @property
     def plain(self) -> str:
-        """For a model, which reads the characters as they are."""
-        return self._written(one_line)
+        """For a model, which reads the characters as they are; what would command it is blanked (memory.md §1.7)."""
+        from chatls_core.text.injection import blank
+
+        return blank(self._written(one_line), "memory")
 
     def _written(self, quote: Callable[[str], str]) -> str:
         raise NotImplementedError

@@ -15,6 +15,7 @@ from chatls_core.sessions import SessionStore
 from chatls_core.sessions.conversation import SessionError
 from chatls_core.store import StoreReadOnlyError
 from chatls_core.text.dates import iso_moment
+from chatls_core.text.injection import blank
 from chatls_core.text.redaction import redact
 
 Category = Literal["", "architecture", "pattern", "preference", "gotcha", "project", "personal", "general"]
@@ -97,7 +98,7 @@ class SharedMemory:
 
     def longterm(self) -> str:
         """All facts by category, best first."""
-        return redact(self._memory.longterm().text)
+        return redact(blank(self._memory.longterm().text, "memory"))
 
     def projects(self) -> str:
         """The projects that were worked on."""
