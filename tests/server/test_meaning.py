@@ -87,6 +87,7 @@ def embedded(models: ModelServer) -> list[RecordedRequest]:
 async def test_a_provider_alone_finds_what_no_word_finds(
     tmp_path: Path, models: ModelServer, provider: str, path: str
 ) -> None:
+    """memory.md §18.1 row 36: no setting but the provider's name is needed."""
     async with editor(tmp_path, models, provider) as client:
         await remember(client)
         data = await recalled_by_meaning(client, "what is my puppy named?")

@@ -22,6 +22,7 @@ def size(text: str) -> int:
 
 
 def test_nearest_file_stays_whole_and_the_farther_one_is_cut(tree: Tree) -> None:
+    """memory.md §18.1 row 32: the most specific instructions are the last to be cut."""
     tree.write("home/AGENTS.md", lines("global", 20 * KIB))
     tree.write("repo/AGENTS.md", near := lines("near", 20 * KIB).strip())
 
@@ -34,11 +35,15 @@ def test_nearest_file_stays_whole_and_the_farther_one_is_cut(tree: Tree) -> None
 
 
 def test_large_root_file_does_not_cost_the_package_its_own(tree: Tree) -> None:
+    """memory.md §18.1 row 32: 33 KiB at the root and a small file in the package, be it opened or only touched."""
     tree.write("repo/AGENTS.md", lines("root", 33 * KIB))
     tree.write("repo/api/AGENTS.md", "the package")
 
     assert "truncated at 32 KiB" in tree.system()
     assert "the package" in tree.turn("repo/api/x.py")
+    tree.open("repo/api")
+    assert "the package" in tree.system()
+    assert "truncated at 32 KiB" in tree.system()
 
 
 def test_what_fits_together_is_not_cut(tree: Tree) -> None:
@@ -122,6 +127,7 @@ def test_other_files_have_a_cap_too(tree: Tree, name: str) -> None:
 
 
 def test_rules_beyond_the_cap_are_left_out_farthest_first_and_named(tree: Tree) -> None:
+    """memory.md §18.1 row 34: rules have a cap."""
     tree.write("home/rules/far.md", lines("global", 20 * KIB))
     tree.write("repo/.chatcli/rules/near.md", lines("near", 20 * KIB))
 
@@ -153,6 +159,7 @@ def test_large_rule_is_shortened(tree: Tree) -> None:
 
 
 def test_report_says_what_was_cut(tree: Tree) -> None:
+    """memory.md §18.1 row 32: the user is told."""
     tree.write("repo/AGENTS.md", lines("root", 50 * KIB))
 
     (entry,) = tree.loaded.show(None).cut

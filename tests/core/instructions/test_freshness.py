@@ -53,6 +53,7 @@ def test_edit_of_the_same_size_at_the_same_time_is_seen(tree: Tree) -> None:
 
 
 def test_older_time_is_seen(tree: Tree) -> None:
+    """memory.md §18.1 row 31: a checkout of an older revision."""
     path = tree.write("repo/AGENTS.md", "new version")
     tree.system()
     path.write_text("old version")
@@ -97,6 +98,7 @@ def test_file_replaced_by_rename_is_seen(tree: Tree) -> None:
     ],
 )
 def test_file_that_appears_is_seen(tree: Tree, new: str) -> None:
+    """memory.md §18.1 row 31."""
     (tree.base / ".git").mkdir()
     (tree.root / ".git").rmdir()
     tree.write("repo/pkg/x.py", "")

@@ -47,6 +47,7 @@ from chatls_core.instructions.globs import MOST_EXPANSIONS, PatternSet, normalis
     ],
 )
 def test_pattern(pattern: str, path: str, expected: bool) -> None:
+    """memory.md §18.1 row 34: braces, and more than one ``**``."""
     assert PatternSet((pattern,)).matches(path) is expected
 
 

@@ -43,6 +43,7 @@ def test_workspace_soul_stands_in_place_of_the_global_one(tree: Tree) -> None:
 
 
 def test_blank_workspace_file_does_not_hide_the_global_one(tree: Tree) -> None:
+    """memory.md §18.1 row 31."""
     tree.write("home/SOUL.md", "global soul")
     tree.write("repo/SOUL.md", " \n\t\n")
 
@@ -159,9 +160,14 @@ def test_impossible_paths_bring_nothing(tree: Tree) -> None:
 
 
 def test_folder_names_that_start_with_dots_are_inside(tree: Tree) -> None:
-    tree.write("repo/..foo/AGENTS.md", "dotted")
+    """memory.md §18.1 row 33: ``..foo`` is a folder's name, not a way out."""
+    tree.write("repo/..foo/AGENTS.md", "dotted\n@./more.md")
+    tree.write("repo/..foo/more.md", "and more")
+    tree.write("repo/AGENTS.md", "@..foo/more.md")
 
     assert "dotted" in tree.turn("repo/..foo/x.py")
+    assert "and more" in tree.turn("repo/..foo/x.py")
+    assert "and more" in tree.system()
 
 
 @pytest.mark.parametrize("noise", ["node_modules/left-pad", ".venv/lib", ".git/hooks"])
@@ -184,6 +190,7 @@ class TestRepositoryAroundTheOpenedFolder:
         )
 
     def test_git_file_of_a_worktree_marks_a_root(self, tree: Tree) -> None:
+        """memory.md §18.1 row 31."""
         tree.write("repo/tree/.git", "gitdir: /somewhere/.git/worktrees/tree\n")
         tree.write("repo/tree/AGENTS.md", "worktree")
         tree.write("repo/AGENTS.md", "main checkout")
@@ -257,6 +264,7 @@ class TestSeveralFolders:
 
 
 def test_switched_off_means_the_disk_is_not_looked_at(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    """memory.md §18.1 row 31: not even in the folder the process stands in."""
     tree.write("repo/AGENTS.md", "root")
     tree.write("home/AGENTS.md", "global")
     monkeypatch.chdir(tree.root)

@@ -28,6 +28,7 @@ def test_import_line_is_replaced_by_the_file(tree: Tree) -> None:
         "* @notes.md",
         "1. @notes.md",
         "@./notes.md",
+        "see @notes.md first",
         "@sub/../notes.md",
         '@"notes.md"',
         "@<notes.md>",
@@ -36,6 +37,7 @@ def test_import_line_is_replaced_by_the_file(tree: Tree) -> None:
     ],
 )
 def test_spellings_of_an_import(tree: Tree, line: str) -> None:
+    """memory.md §18.1 row 33: also inline and in list items."""
     tree.write("repo/AGENTS.md", f"first\n\n{line}\n")
     tree.write("repo/notes.md", "brought in")
     (tree.root / "sub").mkdir()
@@ -43,8 +45,11 @@ def test_spellings_of_an_import(tree: Tree, line: str) -> None:
     assert ("brought in" in tree.system()) is not line.startswith(">")
 
 
-@pytest.mark.parametrize("name", ["Notes.MD", "n.mdx", "n.markdown", "n.txt", "README.Md", "mein größter Wunsch.md"])
+@pytest.mark.parametrize(
+    "name", ["Notes.MD", "./Notes.MD", "n.mdx", "n.markdown", "n.txt", "README.Md", "mein größter Wunsch.md"]
+)
 def test_file_names_of_imports(tree: Tree, name: str) -> None:
+    """memory.md §18.1 row 33: also in upper case and with spaces."""
     tree.write("repo/AGENTS.md", f'@"{name}"')
     tree.write(f"repo/{name}", "brought in")
 
@@ -88,6 +93,7 @@ def test_import_in_a_sentence_keeps_the_sentence(tree: Tree) -> None:
     ],
 )
 def test_code_comments_and_addresses_import_nothing(tree: Tree, text: str) -> None:
+    """memory.md §18.1 row 33: tilde fences are fences."""
     tree.write("repo/AGENTS.md", "rules\n\n" + text)
     tree.write("repo/notes.md", "brought in")
 

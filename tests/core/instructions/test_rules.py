@@ -12,6 +12,7 @@ def rule(paths: str, body: str = "the rule") -> str:
 
 
 def test_rule_without_paths_always_applies(tree: Tree) -> None:
+    """memory.md §18.1 row 34: also in a turn that names no path, and before the rules of paths in a fixed order."""
     tree.write("repo/.chatcli/rules/tone.md", "be kind")
 
     assert tree.system() == "## Path-Specific Rules\n\n### Rule: tone\n\nbe kind"
@@ -28,6 +29,7 @@ def test_rule_with_paths_applies_to_files_that_match(tree: Tree) -> None:
 
 
 def test_rules_join_as_one_section(tree: Tree) -> None:
+    """memory.md §18.1 row 34: in one order, always."""
     tree.write("repo/.chatcli/rules/b.md", "second")
     tree.write("repo/.chatcli/rules/a.md", "first")
 
@@ -56,6 +58,7 @@ def test_rules_join_as_one_section(tree: Tree) -> None:
     ],
 )
 def test_spellings_of_patterns(tree: Tree, head: str) -> None:
+    """memory.md §18.1 row 34: a scalar is a pattern, braces are braces."""
     tree.write("repo/.chatcli/rules/r.md", f"---\n{head}\n---\nthe rule")
 
     assert tree.system() == ""
@@ -138,6 +141,7 @@ class TestPlaces:
         assert "### Rule: front/react\n\nhooks" in tree.system()
 
     def test_bare_rules_folder_of_a_repository_is_not_read(self, tree: Tree) -> None:
+        """memory.md §18.1 row 34."""
         tree.write("repo/rules/r.md", "not a rule")
 
         assert tree.system() == ""
@@ -215,6 +219,7 @@ def test_rule_reached_through_a_link_still_matches(tree: Tree) -> None:
 
 
 def test_upper_case_paths_match(tree: Tree) -> None:
+    """memory.md §18.1 row 34."""
     tree.write("repo/.chatcli/rules/r.md", rule("Src/**/*.PY"))
 
     assert "the rule" in tree.turn("repo/Src/x/A.PY")

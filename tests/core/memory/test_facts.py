@@ -67,10 +67,75 @@ def test_an_update_wins_and_the_old_value_is_history(memory: Memory, clock: SetC
     assert old.id not in [f.id for f in memory.facts().facts]
 
 
+def taken_over(memory: Memory, clock: SetClock, old: str, new: str, source: Source = EXTRACTED) -> None:
+    """Say the one, then the other: the new one is what is known, the old one what was."""
+    memory.remember(old, source=source)
+    clock.forward(days=30)
+    done = memory.remember(new, source=source)
+    assert contents(memory) == [new]
+    assert [p.content for p in done.superseded] == [old]
+    assert [h.content for h in memory.why(done.id).history] == [old]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Project uses Python 3.11", "Project uses Python 3.12"),
+        ("Team has 5 members", "Team has 6 members"),
+        ("O time tem 5 pessoas", "O time tem 6 pessoas"),
+        ("Sprint lasts 2 weeks", "Sprint lasts 3 weeks"),
+        ("Max retries: 3", "Max retries: 5"),
+        ("User has two kids", "User has 3 kids"),
+    ],
+)
+def test_another_number_is_another_value_and_no_rephrasing(memory: Memory, clock: SetClock, old: str, new: str) -> None:
+    """memory.md §18.1 row 1: short numbers count; by the words alone the two are the same."""
+    taken_over(memory, clock, old, new)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("User prefers tabs over spaces", "User prefers spaces over tabs"),
+        ("Postgres, not MySQL", "MySQL, not Postgres"),
+        ("Use npm instead of yarn", "Use yarn instead of npm"),
+        ("Never deploy on Fridays", "Always deploy on Fridays"),
+        ("CI is required for docs", "CI is not required for docs"),
+        ("Prefere tabs em vez de espaços", "Prefere espaços em vez de tabs"),
+    ],
+)
+def test_the_same_words_the_other_way_round_say_the_contrary(
+    memory: Memory, clock: SetClock, old: str, new: str
+) -> None:
+    """memory.md §18.1 row 2: word order and negation count."""
+    taken_over(memory, clock, old, new)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("User lives in Lisbon", "User lives in Porto"),
+        ("User lives in Lisbon", "User moved to Porto"),
+        ("User works at Acme", "User joined Globex"),
+        ("Standup is at 9:00", "Standup moved to 10:30"),
+        ("The staging URL is https://a.example.com", "The staging URL is https://b.example.com"),
+        ("Usuário mora em Lisboa", "Usuário se mudou para o Porto"),
+    ],
+)
+def test_another_value_of_one_slot_takes_its_place(memory: Memory, clock: SetClock, old: str, new: str) -> None:
+    """memory.md §18.1 row 3: the subject is not the first two words."""
+    taken_over(memory, clock, old, new)
+
+
 def test_an_update_crosses_categories(memory: Memory) -> None:
+    """memory.md §18.1 row 5: what the extraction calls a thing does not matter."""
     memory.remember("The team has 5 members", "project", source=USER)
     memory.remember("The team has 6 members", "general", source=USER)
     assert contents(memory) == ["The team has 6 members"]
+    memory.remember("User prefers tabs for indentation", "personal", source=EXTRACTED)
+    again = memory.remember("The user prefers tabs for indentation.", "preference", source=EXTRACTED)
+    assert not again.added
+    assert len(contents(memory)) == 2
 
 
 def test_a_rephrasing_strengthens_and_is_not_added(memory: Memory) -> None:
@@ -99,8 +164,10 @@ def test_the_user_overrules_extractions_repeated_many_times(memory: Memory) -> N
     assert contents(memory) == ["Project uses Python 3.12"]
 
 
-def test_a_later_extraction_replaces_an_earlier_one_however_often_repeated(memory: Memory) -> None:
-    for _ in range(6):
+@pytest.mark.parametrize("times", [2, 6])
+def test_a_later_extraction_replaces_an_earlier_one_however_often_repeated(memory: Memory, times: int) -> None:
+    """memory.md §18.1 row 4: once repeated, a fact could never be contradicted again."""
+    for _ in range(times):
         memory.remember("Project uses Python 3.11", source=EXTRACTED)
     assert memory.remember("Project uses Python 3.12", source=EXTRACTED).added
     assert contents(memory) == ["Project uses Python 3.12"]
@@ -166,8 +233,11 @@ def test_beyond_the_cap_the_weakest_goes_to_the_archive_and_pinned_facts_stay(
 
 
 def test_editing_keeps_the_old_wording_as_history(memory: Memory) -> None:
-    fact = memory.remember("Release branch is called stable", source=USER)
+    """memory.md §18.1 row 4: a correction has the highest confidence there is."""
+    fact = memory.remember("Release branch is called stable", source=EXTRACTED)
     edited = memory.edit(fact.id, "Release branch is called trunk")
+    assert memory.why(edited.id).fact.confidence == 1.0
+    memory.remember("Release branch is called stable", source=EXTRACTED)
     assert contents(memory) == ["Release branch is called trunk"]
     assert [h.content for h in memory.why(edited.id).history] == ["Release branch is called stable"]
     with pytest.raises(KeyError):
@@ -213,7 +283,7 @@ def test_facts_are_paged_pinned_first(memory: Memory) -> None:
 
 
 def test_what_is_handed_out_cannot_change_what_is_known_and_readers_meet_no_half_state(memory: Memory) -> None:
-    """spec/memory.md §18.1 row 38: ChatCLI hands out its own maps."""
+    """memory.md §18.1 row 38: ChatCLI hands out its own maps."""
     memory.profile({"editor": "vim", "goals": "learn Elixir"}, source=USER)
     written = threading.Event()
 

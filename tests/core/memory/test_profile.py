@@ -40,6 +40,7 @@ def test_lists_are_split_outside_brackets_and_upserted_by_stem(memory: Memory) -
 
 
 def test_list_operations(memory: Memory) -> None:
+    """memory.md §18.1 row 24: an empty replacement clears a list."""
     memory.profile({"skills": "Go; Rust\n- SQL"}, source=USER)
     memory.profile({"skills_remove": "rust"}, source=USER)
     assert entries(memory, "skills") == ["Go", "SQL"]
@@ -68,6 +69,7 @@ def test_completed_goals_and_requests_about_goals_are_no_goals(memory: Memory) -
 
 
 def test_a_milestone_keeps_the_date_in_its_text(memory: Memory) -> None:
+    """memory.md §18.1 row 26: it is dated today only where it names no date."""
     memory.profile({"milestone": "earned the CKA in March 2025"}, source=USER)
     assert entries(memory, "milestones") == ["[2025-03-01] earned the CKA in March 2025"]
     memory.profile({"milestone": "first talk given"}, source=USER)
@@ -119,10 +121,13 @@ def test_names_of_technical_things_are_not_taken_for_private_ones(memory: Memory
 
 
 def test_private_preferences_are_marked_and_the_mark_can_be_changed(memory: Memory) -> None:
+    """memory.md §18.1 row 25: a mark meets its preference whatever its case."""
     memory.profile({"salary": "4000", "GitHub": "ana"}, source=USER)
     assert {f.key: f.sensitive for f in memory.profile().fields} == {"salary": True, "GitHub": False}
     memory.profile({"sensitive_mark": "GitHub", "sensitive_unmark": "salary"}, source=USER)
     assert {f.key: f.sensitive for f in memory.profile().fields} == {"salary": False, "GitHub": True}
+    memory.profile({"mark_sensitive": "github", "unmark_sensitive": "GITHUB"}, source=USER)
+    assert {f.key: f.sensitive for f in memory.profile().fields} == {"salary": False, "GitHub": False}
 
 
 def test_settings_of_the_machine_move_to_the_environment(memory: Memory) -> None:

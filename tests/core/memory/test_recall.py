@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -171,9 +171,20 @@ def test_directives_hidden_in_a_fact_are_blanked(memory: Memory) -> None:
 
 
 def test_one_long_fact_does_not_empty_the_block(memory: Memory) -> None:
+    """memory.md §18.1 row 17: the next smaller one rides in its place."""
     memory.remember("Kiosk rollout plan: " + "detail of the kiosk rollout, " * 40, source=USER)
     memory.remember("Kiosk rollout starts in Braga", source=USER)
     assert "starts in Braga" in memory.auto_recall("when does the kiosk rollout start?").text
+
+
+def test_the_words_around_the_facts_take_no_room_from_them(memory: Memory) -> None:
+    """memory.md §18.1 row 17: 600 bytes of facts ride, whatever stands above them."""
+    for town in ("Braga", "Porto", "Faro"):
+        memory.remember(f"The kiosk rollout in {town} " + f"is led by the {town} office " * 6, source=USER)
+    found = memory.auto_recall("who leads the kiosk rollout?")
+    assert sum(len(i.text.encode()) for i in found.items) > 500
+    assert len(found.items) == 3
+    assert len(found.text.encode()) > 700
 
 
 def test_sensitive_facts_never_ride_unasked_but_answer_when_asked(memory: Memory) -> None:
@@ -197,6 +208,7 @@ def test_what_is_known_of_the_user_holds_in_every_project(memory: Memory) -> Non
 
 
 def test_an_episode_rides_even_without_a_fact(memory: Memory, clock: SetClock) -> None:
+    """memory.md §18.1 row 18: a question about past work needs no fact beside it."""
     memory.record_episode("Migrated invoices to the ledger schema", outcome="all tests green", source=EXTRACTED)
     text = memory.auto_recall("what happened with the ledger schema migration?").text
     assert "[episode 2026-06-01] Migrated invoices to the ledger schema → all tests green" in text
@@ -239,6 +251,50 @@ def test_a_month_in_the_question_asks_for_what_held_then(memory: Memory, clock: 
         assert [i.text for i in memory.recall(question).items] == ["The orders database is MySQL"]
 
 
+@pytest.mark.parametrize(
+    "question", ["what is the 30 days retention policy?", "the trial lasts 2 weeks", "qual é a política de 30 dias?"]
+)
+def test_a_length_of_time_is_no_date(memory: Memory, clock: SetClock, question: str) -> None:
+    """memory.md §18.1 row 14: "30 days" were those of a month ago."""
+    clock.set(2026, 5, 1)
+    memory.record_episode("Rewrote the importer", source=EXTRACTED)
+    clock.set(2026, 6, 1)
+    memory.remember("The retention policy keeps logs for 30 days", source=USER)
+    found = memory.recall(question)
+    assert found.window is None
+    assert "Rewrote the importer" not in [i.text for i in found.items]
+    assert memory.timeline(question).window is None
+
+
+def test_in_five_days_is_to_come(memory: Memory, clock: SetClock) -> None:
+    """memory.md §18.1 row 14: "in 5 days" was five days ago."""
+    clock.set(2026, 5, 27)
+    memory.record_episode("Rewrote the importer", source=EXTRACTED)
+    clock.set(2026, 6, 1)
+    window = memory.recall("what is due in 5 days?").window
+    assert window is None or window[0].date().isoformat() == "2026-06-06"
+
+
+def test_everyday_times_are_read_as_they_are_meant(memory: Memory, clock: SetClock) -> None:
+    """memory.md §18.1 row 15: the day before yesterday, a man called Marco, a year behind its month."""
+    works = {(2025, 3): "Deployed the billing service", (2025, 4): "Deployed the ledger", (2026, 3): "Wrote docs"}
+    for (year, month), work in works.items():
+        memory.record_episode(work, date=datetime(year, month, 12, 12, tzinfo=UTC), source=EXTRACTED)
+    for days, work in ((2, "Fixed the parser with Marco"), (1, "Tuned the parser")):
+        memory.record_episode(work, date=clock.now - timedelta(days=days), source=EXTRACTED)
+
+    def told(question: str) -> list[str]:
+        return [e.summary for e in memory.timeline(question).episodes]
+
+    assert told("o que fizemos anteontem?") == ["Fixed the parser with Marco"]
+    assert told("o que fizemos ontem?") == ["Tuned the parser"]
+    assert told("ask Marco about the parser")[0] == "Fixed the parser with Marco"
+    assert memory.recall("ask Marco about the parser").window is None
+    assert told("abril de 2025 deploy") == ["Deployed the ledger"]
+    assert [i.text for i in memory.recall("abril de 2025 deploy").items] == ["Deployed the ledger"]
+    assert told("last week") == ["Fixed the parser with Marco", "Tuned the parser"]
+
+
 def test_a_time_alone_brings_what_happened_then(memory: Memory, clock: SetClock) -> None:
     for month, work in ((3, "Rewrote the importer"), (4, "Shipped the exporter")):
         memory.record_episode(work, date=datetime(2026, month, 12, tzinfo=UTC), source=EXTRACTED)
@@ -256,14 +312,26 @@ def test_a_question_without_a_topic_gets_the_profile_and_the_best_facts(stocked:
     assert len(texts) > 1
 
 
-@pytest.mark.parametrize("budget", [0, 90, 400, 4000])
+@pytest.mark.parametrize("budget", [0, 90, 400, 1000, 1500, 4000])
 def test_the_context_never_overruns_its_budget(stocked: Memory, clock: SetClock, budget: int) -> None:
+    """memory.md §18.1 row 16: long daily notes count like all else."""
     stocked.profile({"name": "Ana", "skills": "Go, Rust, ção"}, source=USER)
     stocked.note("Long note ção " * 400, time=clock.now)
     for day in range(20):
         stocked.record_episode(f"Episode number {day} about deploys", source=EXTRACTED)
     text = stocked.recall("how do we deploy billing?", budget=budget).context
     assert len(text.encode()) <= budget
+
+
+def test_long_notes_are_shortened_and_leave_room_for_what_comes_behind_them(memory: Memory, clock: SetClock) -> None:
+    """memory.md §18.1 row 16."""
+    memory.record_episode("Moved the deploys to arm64", source=EXTRACTED)
+    for days in range(3):
+        memory.note(f"Note of day {days}: " + "a long day of deploys. " * 400, time=clock.now - timedelta(days=days))
+    context = memory.recall("how do we deploy?", budget=3000).context
+    assert len(context.encode()) <= 3000
+    for told in ("Note of day 0", "Note of day 1", "Note of day 2", "## Recent Episodes", "Moved the deploys"):
+        assert told in context
 
 
 def test_the_digest_and_card_are_the_same_bytes_until_something_is_learned(

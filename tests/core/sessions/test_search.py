@@ -33,6 +33,7 @@ def day(number: int) -> datetime:
 
 
 def test_the_short_session_with_the_answer_beats_the_long_one_that_mentions_every_word(store: SessionStore) -> None:
+    """memory.md §18.1 row 8: a conversation counts by its best passage, not by the sum of its mentions."""
     words = ["proxy", "port", "listen", "traffic"]
     marathon = [user(f"Note {n} about {words[n % 4]} and other things of the day") for n in range(60)]
     saved(store, *marathon, session_id="marathon")
@@ -41,6 +42,7 @@ def test_the_short_session_with_the_answer_beats_the_long_one_that_mentions_ever
 
 
 def test_words_are_whole_words_stems_and_identifiers(store: SessionStore) -> None:
+    """memory.md §18.1 row 9: no "art" in "start", no "rate" in "generate"; parts of a camelCase name are words."""
     saved(store, user("We generate the parseHTTPRequest table in main.go"), session_id="code")
     saved(store, user("The exchange rate is 3"), session_id="rate")
     saved(store, user("Fizemos a migração do banco ontem"), session_id="pt")
@@ -50,6 +52,15 @@ def test_words_are_whole_words_stems_and_identifiers(store: SessionStore) -> Non
     assert names(store, "main.go") == ["code"]
     assert names(store, "http request") == ["code"]
     assert names(store, "migracao") == ["pt"]
+
+
+def test_the_common_words_of_a_question_bring_nothing(store: SessionStore) -> None:
+    """memory.md §18.1 row 9: they neither find a conversation nor carry it before the one that is meant."""
+    saved(store, user("What is the of the what is the? The is the what of the is."), session_id="chatter")
+    saved(store, user("The exchange rate is 3."), session_id="rate")
+    saved(store, user("start generating the report"), session_id="start")
+    assert names(store, "what is the rate of the exchange?") == ["rate"]
+    assert names(store, "art") == []
 
 
 def test_quoted_words_must_stand_so_and_words_with_a_dash_must_not(store: SessionStore) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -197,6 +198,7 @@ def test_json_that_is_no_session_is_neither_listed_nor_touched(store: SessionSto
 
 
 def test_times_come_from_the_conversation_never_from_the_file(tmp_path: Path, clock: Clock) -> None:
+    """memory.md §18.1 row 7: to attach, restore or check out a conversation dates it anew for the file system only."""
     store = open_store(tmp_path, clock)
     long_ago = datetime(2024, 2, 3, 10, tzinfo=UTC)
     saved(store, user("old question", long_ago), session_id="old")
@@ -212,6 +214,21 @@ def test_times_come_from_the_conversation_never_from_the_file(tmp_path: Path, cl
     assert listed["old"] == long_ago
     assert listed["autosave-20230405-060708"] == datetime(2023, 4, 5, 6, 7, 8, tzinfo=UTC)
     assert listed["plain"] is None
+
+
+def test_a_copied_store_keeps_the_time_of_every_message(tmp_path: Path, clock: Clock) -> None:
+    """memory.md §18.1 row 7: ``cp -r`` of the store, read weeks later."""
+    store = open_store(tmp_path / "old", clock)
+    monday, friday = datetime(2026, 3, 2, 9, tzinfo=UTC), datetime(2026, 3, 6, 9, tzinfo=UTC)
+    saved(store, user("the proxy listens on 8443", monday), user("the proxy moved to 9443", friday), session_id="s")
+    store.close()
+    shutil.copytree(tmp_path / "old" / "sessions", tmp_path / "new" / "sessions", copy_function=shutil.copyfile)
+    copied = open_store(tmp_path / "new", Clock(datetime(2026, 5, 1, tzinfo=UTC)))
+    assert [m.time for m in copied.load("s").messages] == [monday, friday]
+    assert copied.list().sessions[0].updated == friday
+    (hit,) = copied.search("proxy", date_to=datetime(2026, 3, 4, tzinfo=UTC))
+    assert [(s.text, s.time) for s in hit.snippets] == [("the proxy listens on 8443", monday)]
+    assert not copied.search("proxy", date_from=datetime(2026, 4, 1, tzinfo=UTC)).hits
 
 
 def test_a_list_has_pages_and_follows_other_programs(store: SessionStore, tmp_path: Path, clock: Clock) -> None:

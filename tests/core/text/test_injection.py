@@ -109,6 +109,7 @@ def test_ordinary_instructions_are_left_alone(text: str) -> None:
     ],
 )
 def test_a_directive_over_several_lines_is_one_finding(text: str) -> None:
+    """memory.md §18.1 row 39."""
     [finding] = scan(text, "context")
     assert finding.line == 0
     assert finding.end_line >= 1

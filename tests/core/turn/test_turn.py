@@ -105,6 +105,7 @@ async def test_rules_that_went_together_are_withdrawn_in_one_sentence(desk: Desk
 
 
 async def test_a_rule_fires_when_a_tool_touches_its_file(desk: Desk) -> None:
+    """memory.md §18.1 row 35: "fix the bug" names no file, and no second rule comes of it."""
     rules = desk.host.root / ".chatcli" / "rules"
     rules.mkdir(parents=True)
     (rules / "py.md").write_text("---\npaths: ['**/*.py']\n---\nType every function.\n")

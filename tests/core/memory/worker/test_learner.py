@@ -103,6 +103,30 @@ async def test_a_weekend_without_a_provider_loses_nothing(tmp_path: Path) -> Non
     assert result.notice.startswith("Learning in the background works again")
 
 
+async def test_ten_minutes_without_a_provider_cost_no_conversation(tmp_path: Path) -> None:
+    """memory.md §18.1 row 19: after two failures one conversation was dropped per pass."""
+    rig = Rig(tmp_path, outage)
+    for number in range(6):
+        rig.offer(*(f"{text} no {number}" for text in TALK), session=f"talk{number}")
+    for _ in range(20):
+        rig.clock.advance(seconds=130)
+        assert not (await rig.learner.run_once(drain=True)).dropped
+    rig.restart()
+    assert len(rig.queued) == 6
+    learned: list[str] = []
+
+    def answer(request: ModelRequest) -> str:
+        learned.extend(re.findall(r"no (\d)", asked(request).split("\n")[0]))
+        return "NOTHING_NEW"
+
+    rig.model.script = answer
+    for _ in range(3):
+        rig.clock.advance(minutes=5)
+        await rig.learner.run_once(drain=True)
+    assert sorted(learned) == ["0", "1", "2", "3", "4", "5"]
+    assert not rig.queued
+
+
 async def test_three_failures_rest_for_five_minutes(tmp_path: Path) -> None:
     rig = Rig(tmp_path, outage)
     rig.offer(*TALK)
@@ -116,6 +140,7 @@ async def test_three_failures_rest_for_five_minutes(tmp_path: Path) -> None:
 
 
 async def test_an_answer_that_makes_no_sense_is_asked_for_again_and_given_up_at_last(tmp_path: Path) -> None:
+    """memory.md §18.1 row 28: a refusal is no daily note."""
     rig = Rig(tmp_path, lambda _: "I'm sorry, I can't help with that.")
     rig.offer(*TALK)
     dropped = 0
@@ -442,6 +467,33 @@ project_name=ledger
 ## EPISODES
 - Rewrote billing in Go :: works :: main.go
 """
+
+
+async def test_the_user_may_clear_a_list_in_conversation(tmp_path: Path) -> None:
+    """memory.md §18.1 row 24: what the model learned with an empty value."""
+    rig = Rig(tmp_path, lambda _: "## PROFILE_UPDATE\ngoals_replace=\nskills_replace: NOTHING_NEW\n")
+    rig.memory.profile({"goals": "ship v2, write docs", "skills": "Go", "interests": "sailing"}, source=Source("user"))
+    rig.clock.advance(minutes=1)
+    rig.offer("forget all my goals and skills", "Done.", "thanks", "You are welcome.")
+    await rig.learner.run_once()
+    assert [(f.key, f.value) for f in rig.memory.profile().fields] == [("interests", "sailing")]
+
+
+async def test_all_projects_of_a_conversation_are_learned_and_addresses_stay_whole(tmp_path: Path) -> None:
+    """memory.md §18.1 row 29: several projects, ``=`` behind ``:``, a colon in a name, letters longer in upper case."""
+    reply = (
+        "ı ıı ß\n## topics\nstd::vector: how it grows\nİstanbul: a city\n"
+        "## profile_update\nsite: https://x?a=b\n"
+        "## projects\nproject_name=billing\nproject_path=/src/billing?x=1\n\nproject_name=web\nstatus: paused\n"
+    )
+    rig = Rig(tmp_path, lambda _: reply)
+    rig.offer(*TALK)
+    await rig.learner.run_once()
+    projects = {p.name: (p.path, p.status) for p in rig.memory.projects().projects}
+    assert projects == {"billing": ("/src/billing?x=1", "active"), "web": ("", "paused")}
+    assert [(f.key, f.value) for f in rig.memory.profile().fields] == [("site", "https://x?a=b")]
+    topics = {t.name: t.summary for t in rig.memory.topics().topics}
+    assert topics == {"std::vector": "how it grows", "İstanbul": "a city"}
 
 
 async def test_what_a_run_learned_is_told_once_and_taken_back_at_once(tmp_path: Path) -> None:

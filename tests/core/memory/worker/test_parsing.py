@@ -122,6 +122,7 @@ def test_an_unknown_category_keeps_its_fact_and_links_stay_whole() -> None:
     ],
 )
 def test_profile_lines(line: str, pair: tuple[str, str]) -> None:
+    """memory.md §18.1 rows 24 and 29."""
     assert parse_reply(f"## PROFILE_UPDATE\n{line}\n").profile == (pair,)
 
 
@@ -131,6 +132,7 @@ def test_a_key_may_come_again_and_empty_values_say_nothing() -> None:
 
 
 def test_topics() -> None:
+    """memory.md §18.1 row 29."""
     reply = "## TOPICS\n- std::vector: how it grows\nRust, C++ , Go\nhttps://x.y\n`k8s`: the cluster: its nodes"
     assert parse_reply(reply).topics == (
         ("std::vector", "how it grows"),
@@ -143,6 +145,7 @@ def test_topics() -> None:
 
 
 def test_several_projects() -> None:
+    """memory.md §18.1 row 29."""
     reply = (
         "## PROJECTS\nproject_name=billing\nproject_path=/a?x=1:2\nproject_technologies=rust, sql\n\n"
         "- project_name: web\n- status: active\n"
@@ -175,6 +178,7 @@ def test_an_answer_cut_off_loses_only_its_last_line() -> None:
 
 
 def test_letters_that_change_length_in_upper_case_shift_nothing() -> None:
+    """memory.md §18.1 row 29."""
     assert parse_reply("ıııß\n## daily\n- ok done\n## topics\nİstanbul: a city").topics == (("İstanbul", "a city"),)
 
 
