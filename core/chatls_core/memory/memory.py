@@ -95,8 +95,7 @@ class Memory:
         self.settings = settings
         self.clock = clock
         self.stores = Stores(folder, fs=fs, codec=codec_for(environment or {}))
-        if self.stores.unsealed():
-            self.stores.reseal()
+        self._seal()
         self._profile = ProfileBook(self.stores, clock)
         self._facts = FactBook(self.stores, clock, cap=settings.max_facts, names=self._user_names)
         self._learning = Learning(self.stores, clock)
@@ -111,8 +110,18 @@ class Memory:
         self._digest: tuple[Snapshot | None, str] = (None, "")
         self._net: tuple[str, Net] | None = None
         self._news = ""
+        if problem := self.stores.unwritable:
+            logger.warning("%s", problem)
         if migration.is_due(self.stores, environment or {}):
             self._bring_in(environment or {})
+
+    def _seal(self) -> None:
+        """Encrypt what is still in plain text though a key is set."""
+        try:
+            if self.stores.unsealed():
+                self.stores.reseal()
+        except OSError as error:
+            logger.warning("Not all of memory is encrypted yet: %s", error)
 
     def _bring_in(self, environment: Mapping[str, str]) -> None:
         """An older memory (spec/memory.md §11.4)."""

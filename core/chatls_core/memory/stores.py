@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from copy import deepcopy
 from datetime import datetime
 from itertools import pairwise
@@ -38,11 +39,15 @@ from chatls_core.store import (
     StoreReadOnlyError,
     UnopenableError,
     atomic_write_bytes,
+    is_temporary,
+    sweep_abandoned,
 )
 from chatls_core.store.codec import SEALED_PREFIX
 from chatls_core.store.record_dump import FieldDump, RecordDump
 
 logger = logging.getLogger(__name__)
+
+_BESIDE_STORES = frozenset({"graph.json", "memory_learning.json", "memory_review.json"})
 
 T = TypeVar("T")
 M = TypeVar("M", bound=BaseModel)
@@ -282,28 +287,59 @@ class Stores:
             except StoreReadOnlyError as error:
                 logger.warning("Not sealed anew: %s", error)
         for path in self._texts():
-            raw = self.fs.read(path)
-            try:
-                plain = self.codec.decode(path.name, raw)
-            except UnopenableError as error:
-                logger.warning("Not sealed anew: %s", error)
-                continue
-            atomic_write_bytes(path, self.codec.encode(path.name, plain), fs=self.fs)
+            locked = path.suffix != ".md" or path.parent.name.isdigit()  # what others add to, not what they write whole
+            with self.fs.lock(path.with_name(path.name + ".lock"), 30.0) if locked else nullcontext():
+                try:
+                    plain = self.codec.decode(path.name, self.fs.read(path))
+                except FileNotFoundError:
+                    continue
+                except UnopenableError as error:
+                    logger.warning("Not sealed anew: %s", error)
+                    continue
+                atomic_write_bytes(path, self.codec.encode(path.name, plain), fs=self.fs)
+        for path in self._half_made():
+            if self.codec is not PLAIN and not self._is_sealed(path):
+                self.fs.delete(path)
 
     def unsealed(self) -> bool:
         """Whether a file is still in plain text though a key is set, and can be changed."""
         if self.codec is PLAIN or not self.fs.writable(self.folder):
             return False
         paths = [s.path for s in self.all() if s.signature is not None]
-        return any(
-            not self.fs.read(p, 0, len(SEALED_PREFIX)).startswith(SEALED_PREFIX) for p in (*paths, *self._texts())
-        )
+        return not all(map(self._is_sealed, (*paths, *self._texts(), *self._half_made())))
+
+    def _is_sealed(self, path: Path) -> bool:
+        """Whether nothing of a file can be read without the key; one that is gone by now is."""
+        try:
+            return self.fs.read(path, 0, len(SEALED_PREFIX)).startswith(SEALED_PREFIX)
+        except FileNotFoundError:
+            return True
+
+    def sweep(self, before: datetime) -> None:
+        """Remove what killed writers left half made before a time, in every folder that holds text."""
+        for folder in (self.folder, *self._folders()):
+            sweep_abandoned(folder, before, self.fs)
+
+    def _folders(self) -> list[Path]:
+        """The folders of notes, digests and the queue."""
+        queue = self.folder / "pending"
+        dated = [p for p in self.fs.list(self.folder) if p.name.isdigit() or p.name in ("weekly", "monthly")]
+        return [*dated, queue, queue / "answers"]
 
     def _texts(self) -> list[Path]:
-        """``MEMORY.md``, its backups, notes and digests."""
-        folders = [p for p in self.fs.list(self.folder) if p.name.isdigit() or p.name in ("weekly", "monthly")]
-        inside = [f for folder in folders for f in self.fs.list(folder) if f.suffix == ".md"]
-        return [p for p in self.fs.list(self.folder) if p.name.startswith("MEMORY.md")] + inside
+        """What holds text beside the stores: ``MEMORY.md``, its backups, notes, digests, the queue, the graph, what the
+        worker knows, and damaged files that were set aside."""
+        inside = [f for folder in self._folders() for f in self.fs.list(folder) if f.suffix in (".md", ".json")]
+        own = [
+            p
+            for p in self.fs.list(self.folder)
+            if p.name.startswith("MEMORY.md") or p.name in _BESIDE_STORES or self.is_set_aside(p.name)
+        ]
+        return [*own, *inside]
+
+    def _half_made(self) -> list[Path]:
+        """Temporary files of writers that are under way or were killed."""
+        return [p for folder in (self.folder, *self._folders()) for p in self.fs.list(folder) if is_temporary(p)]
 
     @property
     def unwritable(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chatls_core.store.atomic import atomic_write_bytes
+from chatls_core.store.atomic import atomic_write_bytes, is_temporary, sweep_abandoned
 from chatls_core.store.clock import Clock, system_clock
 from chatls_core.store.codec import PLAIN, Codec, UnopenableError
 from chatls_core.store.file_system import FILE_MODE, FOLDER_MODE, REAL, FileSystem, LockTimeoutError, Signature
@@ -29,5 +29,7 @@ __all__ = [
     "UnopenableError",
     "atomic_write_bytes",
     "codec_for",
+    "is_temporary",
+    "sweep_abandoned",
     "system_clock",
 ]

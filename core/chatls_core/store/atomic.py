@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import secrets
+from datetime import datetime
 from pathlib import Path
 
 from chatls_core.store.file_system import FILE_MODE, REAL, FileSystem
@@ -38,9 +39,23 @@ def remove_quietly(path: Path, fs: FileSystem) -> None:
         logger.warning("The temporary file %s could not be removed: %s", path, error)
 
 
+def is_temporary(path: Path) -> bool:
+    """Whether a file is one that was to become another."""
+    return path.name.startswith(".") and path.name.endswith(TEMPORARY_SUFFIX)
+
+
 def sweep_temporaries(path: Path, fs: FileSystem) -> None:
     """Remove temporary files that killed writers of ``path`` left behind; call it under the file's lock only."""
     prefix = f".{path.name}."
     for entry in fs.list(path.parent):
         if entry.name.startswith(prefix) and entry.name.endswith(TEMPORARY_SUFFIX):
             remove_quietly(entry, fs)
+
+
+def sweep_abandoned(folder: Path, before: datetime, fs: FileSystem = REAL) -> None:
+    """Remove temporary files of a folder that nobody wrote to since ``before``, whatever file they were to become."""
+    for entry in fs.list(folder):
+        if is_temporary(entry):
+            signature = fs.signature(entry)
+            if signature is not None and signature.modified_ns < before.timestamp() * 1e9:
+                remove_quietly(entry, fs)

@@ -10,7 +10,7 @@ import pytest
 from chatls_core.memory import Memory
 from chatls_core.store import StoreReadOnlyError
 from tests.core.memory.conftest import USER, MakeMemory, SetClock, contents
-from tests.fakes.file_system import FailingFileSystem
+from tests.fakes.file_system import FailingFileSystem, full_disk
 
 KEY = {"CHATCLI_ENCRYPTION_KEY": "correct horse"}
 SECRET = "xylophone"
@@ -99,6 +99,47 @@ def test_plain_stores_are_sealed_as_a_whole_once_a_key_is_set(
     assert spoken([p.read_bytes() for p in (tmp_path / "memory").rglob("*.json")])
     make(environment=KEY).reseal()
     assert not spoken([p.read_bytes() for p in (tmp_path / "memory").rglob("*") if p.is_file()])
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("graph.json", "memory_learning.json", "memory_review.json", "topics.json.corrupt", "MEMORY.md.bak.20260101"),
+        *("202606/20260601.md", "weekly/2026-W01.md", "monthly/2026-01.md"),
+        *("pending/seg-00000000000000000001.json", "pending/answers/ans-00000000000000000001.json"),
+    ],
+)
+def test_what_stands_beside_the_stores_is_sealed_too_once_a_key_is_set(
+    make: MakeMemory, tmp_path: Path, name: str
+) -> None:
+    path = tmp_path / "memory" / name
+    path.parent.mkdir(parents=True)
+    plain = f'{{"text": "{SECRET}"}}'.encode()
+    path.write_bytes(plain)
+    memory = make(environment=KEY)
+    sealed = path.read_bytes()
+    assert SECRET.encode() not in sealed
+    assert memory.stores.codec.decode(path.name, sealed) == plain
+
+
+@pytest.mark.parametrize("folder", [".", "202606", "weekly", "pending"])
+def test_what_a_killed_writer_left_in_plain_text_goes_once_a_key_is_set(
+    make: MakeMemory, tmp_path: Path, folder: str
+) -> None:
+    litter = tmp_path / "memory" / folder / ".MEMORY.md.0123456789ab.tmp"
+    litter.parent.mkdir(parents=True)
+    litter.write_text(SECRET)
+    make(environment=KEY)
+    assert not litter.exists()
+
+
+def test_a_disk_that_refuses_to_be_encrypted_is_tried_again_at_the_next_start(make: MakeMemory) -> None:
+    make().remember("The vault code word is heron", source=USER)
+    fs = FailingFileSystem()
+    fs.fail("create", full_disk())
+    assert contents(make(environment=KEY, fs=fs)) == ["The vault code word is heron"]
+    assert contents(make(environment=KEY)) == ["The vault code word is heron"]
+    assert contents(make()) == []
 
 
 def test_a_file_sealed_by_chatcli_is_left_alone(make: MakeMemory) -> None:

@@ -206,6 +206,7 @@ class Housekeeper:
             return []
         limit = self._clock().astimezone().date() - timedelta(days=self._settings().retention_days)
         removed = notes.clean_up(self._stores, limit)
+        self._stores.sweep(self._clock() - NOTES_EVERY)
         self._done("notes")
         return removed
 

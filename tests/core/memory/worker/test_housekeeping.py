@@ -215,6 +215,22 @@ async def test_old_notes_go_and_young_ones_stay(tmp_path: Path) -> None:
     assert sorted(p.name for p in (tmp_path / "memory").glob("20*")) == ["202602"]
 
 
+async def test_what_killed_writers_left_half_made_goes_after_a_day(tmp_path: Path) -> None:
+    rig = Rig(tmp_path)
+    many(rig)
+    folder = tmp_path / "memory"
+    (folder / "weekly").mkdir()
+    old = [folder / ".MEMORY.md.0123456789ab.tmp", folder / "weekly" / ".2026-W01.md.0123456789ab.tmp"]
+    young = folder / ".topics.json.0123456789ab.tmp"
+    now = rig.clock()
+    for path, age in ((old[0], 25), (old[1], 49), (young, 1)):
+        path.write_text("half")
+        seconds = (now - timedelta(hours=age)).timestamp()
+        os.utime(path, (seconds, seconds))
+    await rig.housekeeper.housekeep(now=True)
+    assert [path.exists() for path in (*old, young)] == [False, False, True]
+
+
 def worked(rig: Rig, day: datetime, summary: str) -> None:
     rig.memory.record_episode(summary, outcome="done", date=day, source=EXTRACTED)
 
