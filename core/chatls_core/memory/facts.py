@@ -106,7 +106,8 @@ class FactBook:
         if same is None and not by_user and (gone_at := self._removed_since(new_id, said, alive, now)) is not None:
             reason = f"It was forgotten on {gone_at:%Y-%m-%d}, after it was said."
             return disk, _Outcome(Remembered(new_id, False, content, category, reason=reason), {})
-        if newer := [f for f in beaten if alive.valid_from(f) > said]:
+        # A time to come was left by a clock set back since, and tells nothing.
+        if newer := [f for f in beaten if said < alive.valid_from(f) <= now]:
             if same is None:
                 return disk, self._outdated(newer, alive, content, category, project, source, origin)
             beaten = [f for f in beaten if f not in newer]

@@ -315,3 +315,17 @@ def test_a_fact_that_was_used_rises(memory: Memory, clock: SetClock) -> None:
     memory.evidence([used.id], "Unrelated words only.")
     assert memory.facts().facts[0].id == used.id
     assert memory.why(used.id).fact.access_count == 2
+
+
+@pytest.mark.parametrize("hours", [1, 24, 24 * 365])
+def test_what_the_user_says_now_holds_though_the_clock_was_set_back(
+    memory: Memory, clock: SetClock, hours: int
+) -> None:
+    memory.remember("Deploy branch is main", source=USER)
+    clock.forward(hours=-hours)
+    said = memory.remember("Deploy branch is release", source=USER)
+    assert [p.content for p in said.superseded] == ["Deploy branch is main"]
+    assert contents(memory) == ["Deploy branch is release"]
+    clock.forward(hours=hours + 1)
+    assert memory.remember("Deploy branch is develop", source=USER).superseded
+    assert contents(memory) == ["Deploy branch is develop"]
