@@ -8,6 +8,7 @@ import { ChatController, type Running } from './chat/controller';
 import { PanelRouter } from './chat/router';
 import { ChatView } from './chat/view';
 import { registerContextCommands } from './commands/contexts';
+import { extendMarkdownIt } from './commands/inert-preview';
 import { registerMemoryCommands } from './commands/memory';
 import { listed, switchModel, useOllama } from './commands/models';
 import { commandRunner, guarded, registerServerCommands } from './commands/palette';
@@ -29,7 +30,7 @@ import type { ChatParams, ChatResult, Mode, Status, TurnEvent } from './wire';
 
 let supervisor: Supervisor | undefined;
 
-export function activate(context: vscode.ExtensionContext): void {
+export function activate(context: vscode.ExtensionContext): { extendMarkdownIt: typeof extendMarkdownIt } {
   const output = vscode.window.createOutputChannel('ChatLS', { log: true });
   const statusItem = new StatusItem();
   const companions = new CompanionTracker();
@@ -243,6 +244,7 @@ export function activate(context: vscode.ExtensionContext): void {
   );
   refresh();
   void server.start();
+  return { extendMarkdownIt };
 }
 
 export async function deactivate(): Promise<void> {
@@ -258,7 +260,10 @@ function chat(server: Supervisor, params: ChatParams, onEvent: (event: TurnEvent
     const progress = client.onProgress(new ProgressType<TurnEvent>(), token, (event) => {
       onEvent(event);
       // The model wants the user to see the graph: beside the conversation, without taking the focus.
-      if (event.kind === 'tool_start' && event.name === 'graph_view') void vscode.commands.executeCommand('chatls.ui.memory.graph', true);
+      if (event.kind === 'tool_start' && event.name === 'graph_view') {
+        const { subject } = (event.input ?? {}) as { subject?: unknown };
+        void vscode.commands.executeCommand('chatls.ui.memory.graph', true, subject);
+      }
     });
     // The answers of a server that died never come.
     let lost: vscode.Disposable | undefined;

@@ -263,6 +263,8 @@ describe('after a reload', () => {
     expect(await chat.openAt('old', 'm3')).toBe(true);
     expect(chat.session).toBe('old');
     expect(chat.snapshot()).toMatchObject({ reveal: 't2', turns: [{ key: 't1' }, { key: 't2' }] });
+    expect(await chat.openAt('old', 't2'), 'what the model remembered is known by its turn').toBe(true);
+    expect(chat.snapshot().reveal).toBe('t2');
     expect(await chat.openAt('old', 'gone')).toBe(true);
     expect(chat.snapshot().reveal).toBe('t1');
     void chat.send('more', 'chat', NONE);

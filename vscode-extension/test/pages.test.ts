@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { FromContext, ToContext } from '../src/views/context-state';
-import type { FromGraph, Graph, ToGraph } from '../src/views/graph-data';
+import type { FromGraph, Graph, GraphState, NodeDetails, ToGraph } from '../src/views/graph-data';
 import { mountContext } from '../src/webview/context-page';
 import { labels, layout } from '../src/webview/graph-layout';
 import { mountGraph } from '../src/webview/graph-page';
@@ -125,9 +125,19 @@ describe('the graph page', () => {
   };
   const press = (key: string) => $('svg.picture').dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
 
+  let kept: GraphState = {};
+  const details: NodeDetails = {
+    text: 'Alpha, a service',
+    sources: [{ words: 'you, 2026-03-01', session: 's1', message: 'm1' }, { words: 'learned' }],
+    facts: [{ id: 'fact:1', text: 'Alpha uses Go since March', category: 'project' }],
+  };
+  const mount = (state?: GraphState) => mountGraph({ post: (message) => void posted.push(message), keep: (now) => (kept = now) }, state);
+  const status = () => $('.told').textContent;
+
   beforeEach(() => {
     posted.length = 0;
-    close = mountGraph((message) => posted.push(message));
+    kept = {};
+    close = mount();
     tell({ type: 'graph', graph });
     vi.runAllTimers();
   });
@@ -135,7 +145,7 @@ describe('the graph page', () => {
   it('draws every node and link, and says how many there are', () => {
     expect(document.querySelectorAll('circle.node')).toHaveLength(3);
     expect(document.querySelectorAll('.links line')).toHaveLength(1);
-    expect($('header .quiet').textContent).toBe('3 nodes, 1 links');
+    expect($('header .quiet').textContent).toBe('3 nodes, 1 link');
     expect($('.empty').hidden).toBe(true);
   });
 
@@ -179,6 +189,103 @@ describe('the graph page', () => {
   it('an empty graph says so', () => {
     tell({ type: 'graph', graph: { nodes: [], edges: [] } });
     expect($('.empty').hidden).toBe(false);
+    expect($('.empty').textContent).toContain('Nothing is remembered yet.');
+  });
+
+  it('says that it is reading, and what went wrong, with a way to try again', () => {
+    close();
+    close = mount();
+    expect($('.empty').textContent).toContain('Reading memory…');
+    tell({ type: 'problem', text: 'The server is gone.' });
+    expect($('.empty').textContent).toContain('The server is gone.');
+    posted.length = 0;
+    button('Try Again').click();
+    expect(posted).toEqual([{ type: 'ready' }]);
+  });
+
+  it('what cannot be read is told beside what can', () => {
+    tell({ type: 'problem', text: 'episodes.json is encrypted.' });
+    expect($('.notice')).toMatchObject({ hidden: false, textContent: 'episodes.json is encrypted.' });
+    expect($('.empty').hidden).toBe(true);
+    tell({ type: 'graph', graph });
+    expect($('.notice').hidden).toBe(true);
+  });
+
+  it('a node shows who said it, its conversation, and its facts', () => {
+    press('ArrowRight');
+    expect(posted.pop()).toEqual({ type: 'details', id: 'project:a' });
+    tell({ type: 'details', id: 'topic:x', details: { ...details, text: 'late' } });
+    expect($('.details').textContent).not.toContain('late');
+    tell({ type: 'details', id: 'project:a', details });
+    expect($('.details .text').textContent).toBe('Alpha, a service');
+    expect([...document.querySelectorAll('.source')].map((line) => line.firstChild!.textContent)).toEqual(['From: you, 2026-03-01', 'From: learned']);
+    button('Open the Conversation').click();
+    expect(posted.pop()).toEqual({ type: 'conversation', session: 's1', message: 'm1' });
+    expect($('ul[aria-label="Facts"]').textContent).toBe('Alpha uses Go since March');
+    expect($('ul[aria-label="Connections"]'), 'the only other node is a fact that is listed').toBeNull();
+    button('Alpha uses Go since March').click();
+    expect($('.details h2').textContent).toBe('Alpha uses Go');
+  });
+
+  it('tells a screen reader where the focus went', () => {
+    press('ArrowRight');
+    expect(status()).toBe('project: Alpha, 1 link');
+    expect($('.told').getAttribute('role')).toBe('status');
+    press('Escape');
+    expect(status()).toBe('');
+  });
+
+  it('the keyboard focus is never lost', () => {
+    press('ArrowRight');
+    button('Alpha uses Go').focus();
+    button('Alpha uses Go').click();
+    expect(document.activeElement!.textContent, 'the reader goes on at the new node').toBe('Alpha uses Go');
+    tell({ type: 'details', id: 'fact:1', details: { text: 'Alpha uses Go', sources: [], facts: [] } });
+    expect(document.activeElement!.tagName).toBe('H2');
+    button('Open').focus();
+    tell({ type: 'graph', graph });
+    expect(document.activeElement!.textContent).toBe('Open');
+    document.activeElement!.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true, cancelable: true }));
+    expect(document.activeElement).toBe($('svg.picture'));
+    expect($('.details').hidden).toBe(true);
+  });
+
+  it('kinds are named, counted, and can be left out', () => {
+    const kinds = [...document.querySelectorAll<HTMLButtonElement>('.legend button')];
+    expect(kinds.map((item) => item.textContent)).toEqual(['Facts 1', 'Projects 1', 'Topics 1']);
+    kinds[0]!.click();
+    vi.runAllTimers();
+    expect(kinds[0]!.getAttribute('aria-pressed')).toBe('false');
+    expect([...document.querySelectorAll('circle.node:not([hidden])')].map((item) => item.getAttribute('data-id')).sort()).toEqual(['project:a', 'topic:x']);
+    expect(document.querySelectorAll('.links line:not([hidden])')).toHaveLength(0);
+    expect([...document.querySelectorAll('.labels text')].map((item) => item.textContent)).not.toContain('Alpha uses Go');
+  });
+
+  it('a reload of the window brings back what was looked at', () => {
+    press('ArrowRight');
+    document.querySelectorAll<HTMLButtonElement>('.legend button')[2]!.click();
+    expect(kept).toEqual({ focused: 'project:a', search: '', hidden: ['topic'] });
+    close();
+    close = mount({ ...kept, search: 'go' });
+    tell({ type: 'graph', graph });
+    vi.runAllTimers();
+    expect($('.details h2').textContent).toBe('Alpha');
+    expect($<HTMLInputElement>('input').value).toBe('go');
+    expect($('header .quiet').textContent).toBe('1 found');
+    expect(document.querySelector('circle.node[hidden]')!.getAttribute('data-id')).toBe('topic:x');
+  });
+
+  it('what is in focus stays so when memory changes, unless it is gone', () => {
+    press('ArrowRight');
+    tell({ type: 'graph', graph: { ...graph, nodes: [...graph.nodes, { id: 'fact:9', kind: 'fact', title: 'new' }] } });
+    expect($('.details h2').textContent).toBe('Alpha');
+    tell({ type: 'graph', graph: { nodes: graph.nodes.slice(1), edges: [] } });
+    expect($('.details').hidden).toBe(true);
+  });
+
+  it('the model shows the user a node', () => {
+    tell({ type: 'focus', id: 'topic:x' });
+    expect($('.details h2').textContent).toBe('Deploys');
   });
 });
 
@@ -215,6 +322,15 @@ describe('the layout of a graph', () => {
         expect(beside || Math.abs(a.y - b.y) >= 13, `${a.text} and ${b.text}`).toBe(true);
       }
     }
+  });
+
+  it('names are cut at whole characters, and wide ones have more room', () => {
+    const at = (id: string, text: string, x: number) => ({ id, text, x, y: 100, radius: 5 });
+    const [emoji] = labels([at('a', '👍'.repeat(40), 100)], 900, 300);
+    expect(emoji!.text).toBe(`${'👍'.repeat(27)}…`);
+    const named = (text: string) => labels([at('a', text, 400), at('b', 'next', 540)], 900, 300).find(({ id }) => id === 'a')!.x;
+    expect(named('x'.repeat(20)), 'there is room at the right').toBeGreaterThan(400);
+    expect(named('漢'.repeat(20)), 'the next node would be covered').toBeLessThan(400);
   });
 
   it('the name of the focus is always there', () => {

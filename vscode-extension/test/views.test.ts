@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { checkpointRows, partsOf } from '../src/views/context-state';
 import { instructionRows, instructionTokens } from '../src/views/instruction-rows';
-import { idsOf, quoted } from '../src/views/memory-items';
+import { nodeDetails } from '../src/views/graph-details';
+import { quoted } from '../src/views/memory-items';
 import { memoryRows, onlyThose, recallRows, scoreBar } from '../src/views/memory-rows';
 import { learningLine, memoryLine } from '../src/views/memory-words';
 import type { Row } from '../src/views/rows';
@@ -54,7 +55,7 @@ describe('the Memory view', () => {
     expect(rows[0]!.children!.map((row) => row.label)).toEqual(['a', 'general']);
     const shown = find(rows, 'We deploy on Thursdays')!;
     expect(shown.description).toBe('▰▰▰▰▰ · 3 d · 90 % · pinned');
-    expect(shown.speech).toBe('We deploy\non Thursdays, score 2.0, 3 d, confidence 90 %, pinned');
+    expect(shown.speech).toBe('We deploy on Thursdays, score 2.0, 3 days old, confidence 90 %, pinned');
     expect(shown.actions).toBe('fact.pinned.open');
     expect(find(rows, 'x')).toMatchObject({ description: '▰▰▰▱▱ · today · 90 % · sensitive', actions: 'fact.loose.sensitive' });
   });
@@ -103,6 +104,7 @@ describe('the Memory view', () => {
     expect(memoryLine({ added: ['m'], removed: ['x', 'y'], background: true })!.text).toBe('Memory was tidied');
     expect(memoryLine({ added: ['new'], removed: ['old'], background: true })!.text).toBe('Remembered 1 fact');
     expect(memoryLine({ changed: ['a'], removed: ['b'] })).toBeUndefined();
+    expect(memoryLine({ added: ['a'], elsewhere: true }), 'the other window tells of it').toBeUndefined();
   });
 
   it('says once that learning fails, and once that it works again', () => {
@@ -113,8 +115,58 @@ describe('the Memory view', () => {
     expect(learningLine(undefined, { notice: 'remembered 1 fact' })).toBeUndefined();
   });
 
-  it('says how many facts are not listed', () => {
-    expect(find(memoryRows({ ...nothing, facts: [fact], total: 601 }), '600 more; search to see them')).toBeDefined();
+  it('claims no age of a fact nobody dated', () => {
+    const undated = { ...fact, validFrom: '1970-01-01T00:00:00+00:00', ageDays: 20_605 };
+    expect(find(memoryRows({ ...nothing, facts: [undated], total: 1 }), 'We deploy on Thursdays')!.description).toBe('▰▰▰▰▰ · 90 % · pinned');
+  });
+
+  it('reads the facts of a category when it is opened, where there are thousands', async () => {
+    const load = async (category: string) => [{ ...fact, category }];
+    const more = { counts: { general: 4990, gotcha: 10 }, best: 4, load };
+    const [facts] = memoryRows({ ...nothing, total: 5000, more });
+    expect(facts!.description).toBe('5,000');
+    expect(facts!.children!.map((row) => [row.label, row.description, row.children])).toEqual([['general', '4,990', undefined], ['gotcha', '10', undefined]]);
+    const [first, rest] = await facts!.children![0]!.load!();
+    expect(first).toMatchObject({ label: 'We deploy on Thursdays', description: '▰▰▰▱▱ · 3 d · 90 % · pinned' });
+    expect(rest).toMatchObject({ label: '4,989 more…', command: { command: 'chatls.ui.view.memory.more', arguments: ['general'] } });
+  });
+
+  it('says what cannot be read instead of that nothing is remembered', () => {
+    const problem = 'memory_index.json is encrypted with another key.';
+    expect(memoryRows({ ...nothing, problems: [problem] })).toMatchObject([{ label: problem, icon: 'warning' }]);
+  });
+
+  it('text that turns the direction of writing, or is long, spoils no row', () => {
+    const long = { ...fact, content: `\u202eabc\n${'W'.repeat(400)}` };
+    const row = find(memoryRows({ ...nothing, facts: [long], total: 1 }), `abc ${'W'.repeat(115)}…`)!;
+    expect(row.tooltip).toContain('W'.repeat(400));
+    const [profile] = memoryRows({ ...nothing, profile: [{ key: 'skills', value: 'Go\nRust' }] });
+    expect(profile!.children![0]!.description).toBe('Go Rust');
+  });
+
+  it('days are local ones, and a day nobody gave an hour to stays that day', () => {
+    const late = { id: 'ep_1', date: '2026-11-02T00:00:00+00:00', summary: 'Shipped' };
+    const [timeline] = memoryRows({ ...nothing, episodes: [late], episodeTotal: 620 });
+    expect(timeline!.description).toBe('620');
+    expect(timeline!.children!.map((row) => row.label)).toEqual(['November 2026', '619 older; search to see them']);
+    expect(find([timeline!], 'Shipped')!.description).toBe('2026-11-02');
+  });
+
+  it('every kind of item leads to the conversation it was said in', () => {
+    const source = { kind: 'extraction', session: 's1', message: 'm1', time: '2026-03-02T09:00:00Z' };
+    const rows = memoryRows({
+      ...nothing,
+      profile: [{ id: 'profile:name', key: 'name', value: 'Ana', said: source }],
+      projects: [{ name: 'atlas', source }],
+      topics: [{ name: 'ci', mentions: 1, source }],
+      episodes: [{ id: 'ep_1', date: '2026-11-02T10:00:00Z', summary: 'Shipped', source }],
+    });
+    for (const label of ['name', 'atlas', 'ci', 'Shipped']) {
+      const row = find(rows, label)!;
+      expect(row.actions, label).toMatch(/\.said/);
+      expect(row.target!.origin, label).toEqual({ session: 's1', message: 'm1' });
+      expect(row.command!.command, label).toBe('chatls.ui.memory.item.details');
+    }
   });
 
   it('puts episodes under their month, the newest first', () => {
@@ -145,9 +197,38 @@ describe('the Memory view', () => {
     ]);
   });
 
-  it('forgets a list of the profile entry by entry', () => {
-    expect(idsOf({ kind: 'profile', id: 'profile:languages', text: 'Go, Rust' })).toEqual(['profile:languages', 'profile:languages:Go', 'profile:languages:Rust']);
-    expect(idsOf({ kind: 'fact', id: 'f', text: 'a, b' })).toEqual(['f']);
+  it('entries of one list are rows of their own, edited without their date or reason', () => {
+    const entry = (id: string, key: string, value: string) => ({ id, key, value });
+    const [profile] = memoryRows({
+      ...nothing,
+      profile: [
+        entry('profile:skills:Go', 'skills', 'Go'),
+        entry('profile:skills:Rust, async', 'skills', 'Rust, async'),
+        entry('profile:milestones:the CKA', 'milestones', '[2025-03-01] the CKA'),
+        { key: 'env_os', value: 'Linux' },
+        { key: 'env_os', value: 'macOS' },
+      ],
+    });
+    const rows = profile!.children!;
+    expect(new Set(rows.map(({ id }) => id)).size).toBe(5);
+    expect(rows.map(({ target }) => [target!.id, target!.key, target!.text]).slice(0, 4)).toEqual([
+      ['profile:skills:Go', 'skills', 'Go'],
+      ['profile:skills:Rust, async', 'skills', 'Rust, async'],
+      ['profile:milestones:the CKA', 'milestones', 'the CKA'],
+      ['profile:env_os', 'env_os', 'Linux'],
+    ]);
+    const [found] = recallRows([{ kind: 'profile', id: 'profile:skills:Go', text: 'skills: Go' }]);
+    expect(found).toMatchObject({ label: 'skills: Go', target: { id: 'profile:skills:Go', key: 'skills', text: 'Go' } });
+  });
+
+  it('a node of the graph tells its latest sources first, and its facts', () => {
+    const at = (day: number, session?: string) => ({ kind: 'user', time: `2026-03-0${day}T12:00:00Z`, ...(session ? { session, message: 'm' } : {}) });
+    expect(nodeDetails({ text: 'in Redis', sources: [at(1), at(2, 's')], facts: [{ ...fact, content: 'It is Redis' }] })).toEqual({
+      text: 'in Redis',
+      sources: [{ words: 'you, 2026-03-02', session: 's', message: 'm' }, { words: 'you, 2026-03-01' }],
+      facts: [{ id: 'fact:f1', text: 'It is Redis', category: 'general' }],
+    });
+    expect(nodeDetails(undefined)).toEqual({ text: '', sources: [], facts: [] });
   });
 
   it('quotes the message something was said in, with its neighbours', () => {
@@ -157,6 +238,7 @@ describe('the Memory view', () => {
     expect(markdown).toContain('▶ **user**\n\n> three');
     expect(markdown).toContain('> two');
     expect(markdown).not.toContain('> one');
+    expect(quoted({ history: [{ role: 'user', turnId: 't1', text: 'by its turn' }] }, 't1')).toContain('▶ **user**');
   });
 });
 

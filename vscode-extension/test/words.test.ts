@@ -3,7 +3,6 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { manifestText } from '../scripts/lib/manifest.mjs';
 import { shownStrings } from '../scripts/lib/strings.mjs';
-import { plain } from '../src/commands/palette';
 import { withoutRemoteContent } from '../src/commands/results';
 import { serverCommands } from '../src/commands/server-commands';
 import { describe as describeStatus } from '../src/status';
@@ -63,9 +62,6 @@ describe('results', () => {
     expect(safe).toContain('text < 3');
   });
 
-  it('are told in one sentence', () => {
-    expect(plain('**Remembered** `general`:\n[We deploy](x) on Thursdays\n\nmore')).toBe('Remembered general: We deploy on Thursdays');
-  });
 });
 
 describe('the status bar', () => {

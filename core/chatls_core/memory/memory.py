@@ -312,9 +312,8 @@ class Memory:
             return self._profile_view(before)
         source = source or Source("user")
         profile, changed, refused = self._profile.update(set, source)
-        if changed:
-            self._profile_changed(before, profile, changed, source)
-        return self._profile_view(profile, changed, refused)
+        token = self._profile_changed(before, profile, changed, source) if changed else ""
+        return replace(self._profile_view(profile, changed, refused), undo_token=token)
 
     def _profile_view(
         self, profile: Profile, changed: tuple[str, ...] = (), refused: Mapping[str, str] | None = None

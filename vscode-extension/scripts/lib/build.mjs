@@ -50,6 +50,15 @@ export async function bundle({ minify = true } = {}) {
   ]);
 }
 
+/** Puts the documentation for users where the extension shows it from. */
+function bundleDocs() {
+  const [source, target] = [path.join(ROOT, 'docs'), path.join(EXTENSION, 'dist', 'docs')];
+  fs.mkdirSync(target, { recursive: true });
+  for (const name of fs.readdirSync(source).filter((file) => file.endsWith('.md'))) {
+    fs.copyFileSync(path.join(source, name), path.join(target, name));
+  }
+}
+
 /** Puts the project's wheel where the extension carries it; it installs the server from there. */
 async function bundleWheel() {
   const target = path.join(EXTENSION, 'dist', 'server');
@@ -72,7 +81,7 @@ export async function buildVsix() {
   const names = ['src', 'media', 'l10n', 'scripts/lib', 'package.json', 'package.nls.json', 'package.nls.pt-br.json', '.vscodeignore'];
   const inputs = [
     ...names.map((name) => path.join(EXTENSION, name)),
-    ...['pyproject.toml', 'constraints.txt', 'core', 'server', 'package-lock.json'].map((name) => path.join(ROOT, name)),
+    ...['pyproject.toml', 'constraints.txt', 'core', 'docs', 'server', 'package-lock.json'].map((name) => path.join(ROOT, name)),
   ];
   const vsix = vsixPath();
   const stamp = path.join(ROOT, '.cache', 'vsix.stamp');
@@ -80,6 +89,7 @@ export async function buildVsix() {
   await once(stamp, digest(inputs), async () => {
     say('Building the extension');
     await bundle();
+    bundleDocs();
     await bundleWheel();
     fs.copyFileSync(path.join(ROOT, 'LICENSE'), path.join(EXTENSION, 'LICENSE'));
     const vsce = path.join(path.dirname(createRequire(path.join(EXTENSION, 'package.json')).resolve('@vscode/vsce/package.json')), 'vsce');

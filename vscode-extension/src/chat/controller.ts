@@ -198,7 +198,8 @@ export class ChatController {
     if (this.busy) return false;
     const { data } = await this.ports.command<{ id?: string; history?: HistoryMessage[] }>('chatls.session.load', { sessionId });
     const turns = [...groupByTurn(data?.history ?? [])];
-    const found = turns.find(([, messages]) => messages.some(({ id }) => messageId && id === messageId)) ?? turns[0];
+    // What the model remembered by its tool is known by its turn.
+    const found = turns.find(([turn, messages]) => messageId && (turn === messageId || messages.some(({ id }) => id === messageId))) ?? turns[0];
     this.setSession(data?.id ?? sessionId);
     this.revealed = found?.[0];
     this.turns = [];

@@ -2,7 +2,8 @@
 
 import * as vscode from 'vscode';
 import type { ChatController } from '../chat/controller';
-import { guarded, plain, type RunCommand } from './palette';
+import { plain } from '../text';
+import { guarded, type RunCommand } from './palette';
 
 interface ContextItem {
   name: string;

@@ -1,8 +1,15 @@
 /** Memory commands that need more than a question: forgetting with a choice and an undo, setting the profile. */
 
 import * as vscode from 'vscode';
-import { guarded, plain, type RunCommand } from './palette';
+import { localDay, oneLine, plain, shortened, unlinked, withoutIcons } from '../text';
+import { guarded, type RunCommand } from './palette';
 import type { Results } from './results';
+
+/** Most facts in a list to choose from. */
+const MOST_PICKED = 5000;
+
+/** Longest text of a remembered item in a notification. */
+const TOLD = 80;
 
 interface MemoryItem {
   id: string;
@@ -74,18 +81,25 @@ async function forget(run: RunCommand): Promise<void> {
     matchOnDetail: true,
   });
   if (!picked?.length) return;
-  const question = picked.length === 1 ? l10n.t('Forget “{0}”?', picked[0]!.label) : l10n.t('Forget {0} items?', picked.length);
+  const question = picked.length === 1 ? l10n.t('Forget “{0}”?', picked[0]!.text) : l10n.t('Forget {0} items?', picked.length);
   const yes = l10n.t('Forget');
   if ((await window.showWarningMessage(question, { modal: true }, yes)) !== yes) return;
   const done = await run<Forgotten>('chatls.memory.forget', { ids: picked.map((pick) => pick.id) });
-  await offerUndo(run, done.markdown, done.data?.undoToken);
+  await offerUndo(run, forgottenWords(done.markdown, done.data), done.data?.undoToken);
+}
+
+/** What was forgotten in a sentence: by name where it is one item. */
+export function forgottenWords(markdown: string, data: Forgotten | undefined): string {
+  const [first, ...more] = data?.items ?? [];
+  const name = first?.text ?? first?.content;
+  return name && !more.length ? unlinked(vscode.l10n.t('Forgotten: “{0}”.', shortened(oneLine(name), TOLD))) : plain(markdown);
 }
 
 /** Says what happened, with a button that takes it back. */
-export async function offerUndo(run: RunCommand, markdown: string, token: string | undefined): Promise<void> {
+export async function offerUndo(run: RunCommand, sentence: string, token: string | undefined): Promise<void> {
   lastUndo = token ?? lastUndo;
   const undoLabel = vscode.l10n.t('Undo');
-  const chosen = await vscode.window.showInformationMessage(plain(markdown), ...(token ? [undoLabel] : []));
+  const chosen = await vscode.window.showInformationMessage(sentence, ...(token ? [undoLabel] : []));
   if (chosen === undoLabel) await undo(run, token);
 }
 
@@ -108,7 +122,7 @@ async function rememberSelection(run: RunCommand): Promise<void> {
     return;
   }
   const { markdown, data } = await run<{ undoToken?: string }>('chatls.memory.remember', { content });
-  await offerUndo(run, markdown, data?.undoToken);
+  await offerUndo(run, plain(markdown), data?.undoToken);
 }
 
 async function setProfile(run: RunCommand, results: Results): Promise<void> {
@@ -117,8 +131,9 @@ async function setProfile(run: RunCommand, results: Results): Promise<void> {
   if (!key) return;
   const value = await window.showInputBox({ title: l10n.t('Set Profile'), prompt: l10n.t('What should {0} say? Empty clears it.', key) });
   if (value === undefined) return;
-  const { markdown } = await run('chatls.memory.profile', { set: { [key]: value.trim() } });
-  await results.show(l10n.t('Profile'), markdown);
+  const { markdown, data } = await run<{ changed?: string[]; undoToken?: string } | undefined>('chatls.memory.profile', { set: { [key]: value.trim() } });
+  if (data?.changed?.length) await offerUndo(run, plain(markdown), data.undoToken);
+  else await results.show(l10n.t('Profile'), markdown);
 }
 
 async function pending(run: RunCommand): Promise<void> {
@@ -144,14 +159,15 @@ async function pending(run: RunCommand): Promise<void> {
 
 async function why(run: RunCommand, results: Results): Promise<void> {
   const { l10n, window } = vscode;
-  const { data } = await run<{ facts?: MemoryItem[] }>('chatls.memory.facts', { limit: 200 });
+  const { data } = await run<{ facts?: MemoryItem[] }>('chatls.memory.facts', { limit: MOST_PICKED });
   const picked = await window.showQuickPick((data?.facts ?? []).map(asPick), { title: l10n.t('Where does this come from?'), matchOnDetail: true });
   if (!picked) return;
   const { markdown } = await run('chatls.memory.why', { id: picked.id });
   await results.show(l10n.t('Where It Comes From'), markdown);
 }
 
-function asPick(item: MemoryItem): vscode.QuickPickItem & { id: string } {
-  const detail = [item.category ?? item.kind, item.date?.slice(0, 10)].filter(Boolean).join(' · ');
-  return { id: item.id, label: (item.text ?? item.content ?? item.id).replace(/\s+/g, ' '), ...(detail ? { description: detail } : {}) };
+function asPick(item: MemoryItem): vscode.QuickPickItem & { id: string; text: string } {
+  const detail = [item.category ?? item.kind, localDay(item.date)].filter(Boolean).join(' · ');
+  const text = oneLine(item.text ?? item.content ?? item.id);
+  return { id: item.id, text, label: withoutIcons(text), ...(detail ? { description: detail } : {}) };
 }

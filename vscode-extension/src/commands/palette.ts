@@ -3,6 +3,7 @@
 import * as vscode from 'vscode';
 import type { LanguageClient } from 'vscode-languageclient/node';
 import { failureOf } from '../chat/failure';
+import { plain, unlinked } from '../text';
 import type { CommandResult } from '../wire';
 import { serverCommands, type Input, type ServerCommandEntry } from './server-commands';
 import type { Results } from './results';
@@ -40,7 +41,7 @@ export async function guarded(body: () => Promise<void>): Promise<void> {
   } catch (error) {
     const { message, hint } = failureOf(error);
     const doctor = vscode.l10n.t('Doctor');
-    const chosen = await vscode.window.showErrorMessage(hint && !message.includes(hint) ? `${message} ${hint}` : message, doctor);
+    const chosen = await vscode.window.showErrorMessage(unlinked(hint && !message.includes(hint) ? `${message} ${hint}` : message), doctor);
     if (chosen === doctor) await vscode.commands.executeCommand('chatls.ui.doctor');
   }
 }
@@ -75,14 +76,4 @@ async function askFor(title: string, question: Input): Promise<string | undefine
   });
   if (answer === undefined) return undefined;
   return answer.trim() || (question.optional ? '' : undefined);
-}
-
-/** Markdown of one sentence as plain text, for a notification. */
-export function plain(markdown: string): string {
-  return markdown
-    .replace(/[*`_#]+/g, '')
-    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-    .trim()
-    .split(/\n\s*\n/)[0]!
-    .replace(/\s+/g, ' ');
 }

@@ -2,7 +2,7 @@
 
 import * as vscode from 'vscode';
 
-const SCHEME = 'chatls-result';
+export const RESULT_SCHEME = 'chatls-result';
 /** Earlier results that stay readable in their tabs. */
 const KEPT = 20;
 
@@ -10,7 +10,7 @@ export class Results implements vscode.TextDocumentContentProvider, vscode.Dispo
   private readonly texts = new Map<string, string>();
   private readonly changed = new vscode.EventEmitter<vscode.Uri>();
   readonly onDidChange = this.changed.event;
-  private readonly registration = vscode.workspace.registerTextDocumentContentProvider(SCHEME, this);
+  private readonly registration = vscode.workspace.registerTextDocumentContentProvider(RESULT_SCHEME, this);
 
   dispose(): void {
     this.registration.dispose();
@@ -24,7 +24,7 @@ export class Results implements vscode.TextDocumentContentProvider, vscode.Dispo
   /** Shows Markdown under a title; the same title shows its latest result in the same tab. */
   async show(title: string, markdown: string): Promise<void> {
     const path = `/${title.replace(/[\\/#?%]/g, ' ')}.md`;
-    const uri = vscode.Uri.from({ scheme: SCHEME, path });
+    const uri = vscode.Uri.from({ scheme: RESULT_SCHEME, path });
     this.texts.delete(path);
     this.texts.set(path, withoutRemoteContent(markdown));
     for (const oldest of this.texts.keys()) {

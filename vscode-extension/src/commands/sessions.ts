@@ -2,7 +2,8 @@
 
 import * as vscode from 'vscode';
 import type { ChatController } from '../chat/controller';
-import { guarded, plain, type RunCommand } from './palette';
+import { oneLine, plain, withoutIcons } from '../text';
+import { guarded, type RunCommand } from './palette';
 
 interface SessionItem {
   id?: string;
@@ -52,7 +53,7 @@ async function pickSession(run: RunCommand, title: string): Promise<string | und
   const picks = sessions.flatMap((item) => {
     const id = item.id ?? item.sessionId ?? item.name;
     const when = item.updated ? new Date(item.updated).toLocaleString(vscode.env.language) : '';
-    return id ? [{ label: item.title || item.name || id, description: when, id }] : [];
+    return id ? [{ label: withoutIcons(oneLine(item.title || item.name || id)), description: when, id }] : [];
   });
   return (await vscode.window.showQuickPick(picks, { title, matchOnDescription: true }))?.id;
 }
@@ -87,9 +88,14 @@ async function remove(run: RunCommand, controller: ChatController): Promise<void
   if (!sessionId) return;
   const yes = vscode.l10n.t('Delete');
   if ((await vscode.window.showWarningMessage(vscode.l10n.t('Delete this conversation?'), { modal: true }, yes)) !== yes) return;
-  const { markdown } = await run('chatls.session.delete', { sessionId });
+  const { markdown, data } = await run<{ undoToken?: string } | undefined>('chatls.session.delete', { sessionId });
   if (controller.session === sessionId) controller.newSession();
-  void vscode.window.showInformationMessage(plain(markdown));
+  const undo = vscode.l10n.t('Undo');
+  const undoToken = data?.undoToken;
+  const chosen = await vscode.window.showInformationMessage(plain(markdown), ...(undoToken ? [undo] : []));
+  if (chosen !== undo) return;
+  const back = await run('chatls.session.undelete', { undoToken });
+  void vscode.window.showInformationMessage(plain(back.markdown));
 }
 
 async function rewind(run: RunCommand, controller: ChatController, known?: string): Promise<void> {
@@ -106,7 +112,7 @@ async function pickCheckpoint(run: RunCommand, sessionId: string): Promise<strin
   const { data } = await run<{ checkpoints?: Checkpoint[] }>('chatls.session.rewind', { sessionId });
   const picks = (data?.checkpoints ?? []).flatMap((point) => {
     const id = point.id ?? point.checkpointId;
-    return id ? [{ label: point.label || id, description: point.time ? new Date(point.time).toLocaleString(vscode.env.language) : '', id }] : [];
+    return id ? [{ label: withoutIcons(oneLine(point.label || id)), description: point.time ? new Date(point.time).toLocaleString(vscode.env.language) : '', id }] : [];
   });
   if (!picks.length) {
     void vscode.window.showInformationMessage(vscode.l10n.t('There is nothing to rewind to yet.'));

@@ -49,14 +49,28 @@ export interface Fact {
   confidence?: number;
   provenance?: string;
   ageDays?: number;
+  /** Since when it is true; 1970 where nobody wrote that down. */
+  validFrom?: string;
   pinned?: boolean;
   sensitive?: boolean;
   sources?: FactSource[];
 }
 
+/** What is known of where an item comes from: a fact by itself, other items with the facts beside them. */
+export interface ItemDetails {
+  fact?: Fact;
+  title?: string;
+  text?: string;
+  sources?: FactSource[];
+  facts?: Fact[];
+}
+
 export interface ProfileField {
+  /** Names the entry; several entries may have one key. */
+  id?: string;
   key: string;
   value: string;
+  said?: FactSource;
   source?: string;
   stale?: boolean;
   sensitive?: boolean;
@@ -67,6 +81,7 @@ export interface Topic {
   mentions?: number;
   summary?: string;
   lastSeen?: string;
+  source?: FactSource;
 }
 
 export interface Project {
@@ -76,6 +91,7 @@ export interface Project {
   status?: string;
   technologies?: string[];
   lastActive?: string;
+  source?: FactSource;
 }
 
 export interface Episode {
@@ -84,6 +100,7 @@ export interface Episode {
   summary: string;
   outcome?: string;
   project?: string;
+  source?: FactSource;
 }
 
 /** A week or a month summed up. */
@@ -114,14 +131,21 @@ export interface WaitingItem {
 /** Everything the memory view shows. */
 export interface MemoryContents {
   waiting: WaitingItem[];
+  /** Those of all categories; empty where `more` reads them. */
   facts: Fact[];
   /** How many facts there are, shown or not. */
   total: number;
+  /** Where there are too many to read at once: how many each category has, and how they are read. */
+  more?: { counts: Record<string, number>; best: number; load(category: string): Promise<Fact[]> };
   profile: ProfileField[];
   projects: Project[];
   topics: Topic[];
   episodes: Episode[];
+  /** How many episodes there are, shown or not. */
+  episodeTotal?: number;
   digests: Digest[];
+  /** What is wrong with the files, in sentences. */
+  problems?: string[];
 }
 
 export interface RecallItem {

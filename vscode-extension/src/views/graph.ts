@@ -1,25 +1,40 @@
 /** The knowledge graph as an editor tab. */
 
 import * as vscode from 'vscode';
+import { failureOf } from '../chat/failure';
 import { page } from '../chat/view';
 import { guarded, type RunCommand } from '../commands/palette';
 import type { Results } from '../commands/results';
-import type { FromGraph, Graph, GraphNode } from './graph-data';
-import { showWhy } from './memory-items';
+import type { ItemDetails } from './data';
+import { nodeDetails } from './graph-details';
+import type { FromGraph, Graph, ToGraph } from './graph-data';
+import { showWhy, type OpenMessage } from './memory-items';
 import { debounced } from './rows';
 
-export class GraphPanel implements vscode.Disposable {
+export interface GraphPanelInput {
+  extensionUri: vscode.Uri;
+  run: RunCommand;
+  results: Results;
+  openMessage: OpenMessage;
+}
+
+const TYPE = 'chatls.graph';
+
+export class GraphPanel implements vscode.Disposable, vscode.WebviewPanelSerializer {
   private panel: vscode.WebviewPanel | undefined;
-  private nodes = new Map<string, GraphNode>();
-  private readonly soon = debounced(() => void guarded(() => this.read()), 500);
+  private readings = 0;
+  /** What the page is to look at once it has the graph. */
+  private subject = '';
+  private readonly soon = debounced(() => void this.read(), 500);
   private readonly registration: vscode.Disposable;
 
-  constructor(
-    private readonly extensionUri: vscode.Uri,
-    private readonly run: RunCommand,
-    private readonly results: Results,
-  ) {
-    this.registration = vscode.commands.registerCommand('chatls.ui.memory.graph', (quiet?: unknown) => this.show(quiet === true));
+  constructor(private readonly input: GraphPanelInput) {
+    this.registration = vscode.Disposable.from(
+      vscode.commands.registerCommand('chatls.ui.memory.graph', (quiet?: unknown, subject?: unknown) =>
+        guarded(() => this.show(quiet === true, typeof subject === 'string' ? subject : '')),
+      ),
+      vscode.window.registerWebviewPanelSerializer(TYPE, this),
+    );
   }
 
   dispose(): void {
@@ -33,36 +48,77 @@ export class GraphPanel implements vscode.Disposable {
     if (this.panel) this.soon();
   }
 
-  private show(preserveFocus: boolean): void {
+  /** The window was reloaded with the tab open. */
+  async deserializeWebviewPanel(panel: vscode.WebviewPanel): Promise<void> {
+    this.adopt(panel);
+  }
+
+  private async show(preserveFocus: boolean, subject: string): Promise<void> {
+    this.subject = subject;
     if (this.panel) {
       this.panel.reveal(undefined, preserveFocus);
+      await this.lookAtSubject();
       return;
     }
-    const dist = vscode.Uri.joinPath(this.extensionUri, 'dist');
-    const panel = vscode.window.createWebviewPanel('chatls.graph', vscode.l10n.t('Memory Graph'), { viewColumn: vscode.ViewColumn.Active, preserveFocus }, {
-      enableScripts: true,
-      localResourceRoots: [dist],
-      retainContextWhenHidden: true,
-    });
+    this.adopt(
+      vscode.window.createWebviewPanel(TYPE, vscode.l10n.t('Memory Graph'), { viewColumn: vscode.ViewColumn.Active, preserveFocus }, { retainContextWhenHidden: true }),
+    );
+  }
+
+  private adopt(panel: vscode.WebviewPanel): void {
+    const dist = vscode.Uri.joinPath(this.input.extensionUri, 'dist');
+    panel.webview.options = { enableScripts: true, localResourceRoots: [dist] };
     panel.webview.onDidReceiveMessage((message: FromGraph) => void guarded(() => this.handle(message)));
-    panel.onDidDispose(() => (this.panel = undefined));
+    panel.onDidDispose(() => {
+      if (this.panel === panel) this.panel = undefined;
+    });
     panel.webview.html = page(panel.webview, dist, 'graph');
     this.panel = panel;
   }
 
   private async handle(message: FromGraph): Promise<void> {
+    const { run, results, openMessage } = this.input;
     if (message.type === 'ready') return this.read();
-    const node = this.nodes.get(message.id);
-    if (!node) return;
-    // The graph prefixes an id with its kind; the commands want it as the store has it.
-    const id = node.kind === 'fact' ? node.id.slice('fact:'.length) : node.id;
-    await showWhy(this.run, this.results, { kind: node.kind, id, text: node.title });
+    if (message.type === 'open') return showWhy(run, results, message);
+    if (message.type === 'details') {
+      const { id } = message;
+      const { data } = await run<ItemDetails | undefined>('chatls.memory.why', { id });
+      return this.post({ type: 'details', id, details: nodeDetails(data) });
+    }
+    if (!(await openMessage(message.session, message.message))) {
+      void vscode.window.showInformationMessage(vscode.l10n.t('The conversation opens once the answer that is being written is there.'));
+    }
   }
 
+  /** Reads the graph; what goes wrong is told in the tab. */
   private async read(): Promise<void> {
-    const { data } = await this.run<Graph | undefined>('chatls.memory.graph');
-    const graph = { nodes: data?.nodes ?? [], edges: data?.edges ?? [], totalNodes: data?.totalNodes ?? 0 };
-    this.nodes = new Map(graph.nodes.map((node) => [node.id, node]));
-    await this.panel?.webview.postMessage({ type: 'graph', graph });
+    const { run } = this.input;
+    const reading = ++this.readings;
+    try {
+      const { data } = await run<Graph | undefined>('chatls.memory.graph');
+      const graph = { nodes: data?.nodes ?? [], edges: data?.edges ?? [], totalNodes: data?.totalNodes ?? 0 };
+      const { data: stats } = await run<{ problems?: string[] } | undefined>('chatls.memory.stats');
+      if (reading !== this.readings) return;
+      await this.post({ type: 'graph', graph });
+      if (stats?.problems?.length) await this.post({ type: 'problem', text: stats.problems.join(' ') });
+      await this.lookAtSubject();
+    } catch (error) {
+      const { message, hint } = failureOf(error);
+      if (reading === this.readings) await this.post({ type: 'problem', text: hint && !message.includes(hint) ? `${message} ${hint}` : message });
+    }
+  }
+
+  /** The model wants something to be seen: what its words mean is the server's to say. */
+  private async lookAtSubject(): Promise<void> {
+    const { subject: query } = this;
+    if (!query) return;
+    this.subject = '';
+    const { data } = await this.input.run<Graph | undefined>('chatls.memory.neighbors', { query });
+    const first = data?.nodes[0];
+    if (first) await this.post({ type: 'focus', id: first.id });
+  }
+
+  private async post(message: ToGraph): Promise<void> {
+    await this.panel?.webview.postMessage(message);
   }
 }

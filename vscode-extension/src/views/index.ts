@@ -33,10 +33,11 @@ export class Views implements vscode.Disposable {
 
   constructor(input: ViewsInput) {
     this.instructions = new InstructionsView(input);
-    this.memory = new MemoryView(input.run);
-    this.graph = new GraphPanel(input.extensionUri, input.run, input.results);
+    this.memory = new MemoryView(input.run, input.extensionUri);
+    this.graph = new GraphPanel(input);
     this.context = new ContextView(input);
-    this.items = vscode.Disposable.from(...registerMemoryItems(input.run, input.results, input.openMessage));
+    const { run, results, openMessage } = input;
+    this.items = vscode.Disposable.from(...registerMemoryItems({ run, results, openMessage, refresh: () => this.memory.refresh() }));
   }
 
   dispose(): void {

@@ -1,22 +1,41 @@
 /** What can be done with one item of memory: edit, pin, mark, forget with an undo, ask where it is from, accept, reject. */
 
 import * as vscode from 'vscode';
-import { offerUndo } from '../commands/memory';
+import { forgottenWords, offerUndo } from '../commands/memory';
 import { guarded, type RunCommand } from '../commands/palette';
 import type { Results } from '../commands/results';
-import type { Fact, FactSource } from './data';
+import { plain } from '../text';
+import type { FactSource, ItemDetails } from './data';
 import type { MemoryTarget, Row } from './rows';
+
+/** Most conversations that are quoted below what is known of an item. */
+const MOST_QUOTED = 3;
 
 type Named = Pick<Row, 'target'>;
 
 /** Opens the conversation at the message; false when that cannot be done now. */
 export type OpenMessage = (session: string, message?: string) => Promise<boolean>;
 
+export interface MemoryItemsInput {
+  run: RunCommand;
+  results: Results;
+  openMessage: OpenMessage;
+  /** Draws the view anew: what an action was about is no longer as it shows. */
+  refresh(): void;
+}
+
 /** Registers the inline actions of the view. */
-export function registerMemoryItems(run: RunCommand, results: Results, openMessage: OpenMessage): vscode.Disposable[] {
+export function registerMemoryItems(input: MemoryItemsInput): vscode.Disposable[] {
+  const { run, results, openMessage } = input;
   const action = (name: string, body: (target: MemoryTarget) => Promise<void>) =>
     vscode.commands.registerCommand(name, (row?: Named) => guarded(async () => {
-      if (row?.target) await body(row.target);
+      try {
+        if (row?.target) await body(row.target);
+      } catch (error) {
+        // The item may have changed elsewhere; then the view is not up to date.
+        input.refresh();
+        throw error;
+      }
     }));
   return [
     action('chatls.ui.memory.item.edit', (target) => edit(run, target)),
@@ -44,37 +63,35 @@ async function openSource(run: RunCommand, results: Results, target: MemoryTarge
   await showWhy(run, results, target);
 }
 
-async function mark(run: RunCommand, { kind, id }: MemoryTarget, sensitive: boolean): Promise<void> {
-  const key = id.slice('profile:'.length);
-  if (kind === 'profile') await run('chatls.memory.profile', { set: { [sensitive ? 'sensitive_mark' : 'sensitive_unmark']: key } });
+async function mark(run: RunCommand, { kind, id, key }: MemoryTarget, sensitive: boolean): Promise<void> {
+  if (kind === 'profile') await run('chatls.memory.profile', { set: { [sensitive ? 'sensitive_mark' : 'sensitive_unmark']: key ?? '' } });
   else await run('chatls.memory.sensitive', { id, sensitive });
 }
 
+const EDITED = new Set(['fact', 'profile']);
+
 async function edit(run: RunCommand, target: MemoryTarget): Promise<void> {
+  if (!EDITED.has(target.kind)) return;
+  const prompt = target.category ?? target.key;
   const value = await vscode.window.showInputBox({
     title: vscode.l10n.t('Edit What Is Remembered'),
     value: target.text,
-    ...(target.category ? { prompt: target.category } : {}),
+    ...(prompt ? { prompt } : {}),
   });
   const content = value?.trim();
   if (!content || content === target.text) return;
-  if (target.kind === 'profile') await run('chatls.memory.profile', { set: { [target.id.slice('profile:'.length)]: content } });
-  else await run('chatls.memory.edit', { id: target.id, content });
+  const { markdown, data } = await run<{ undoToken?: string } | undefined>('chatls.memory.edit', { id: target.id, content });
+  await offerUndo(run, plain(markdown), data?.undoToken);
 }
 
 async function forget(run: RunCommand, target: MemoryTarget): Promise<void> {
-  const { markdown, data } = await run<{ undoToken?: string } | undefined>('chatls.memory.forget', { ids: idsOf(target) });
-  await offerUndo(run, markdown, data?.undoToken);
-}
-
-/** A list in the profile is one row here and one item per entry there. */
-export function idsOf(target: MemoryTarget): string[] {
-  if (target.kind !== 'profile') return [target.id];
-  return [target.id, ...target.text.split(',').map((part) => `${target.id}:${part.trim()}`)];
+  const { markdown, data } = await run<{ undoToken?: string } | undefined>('chatls.memory.forget', { ids: [target.id] });
+  await offerUndo(run, forgottenWords(markdown, data), data?.undoToken);
 }
 
 interface HistoryMessage {
   id?: string;
+  turnId?: string;
   role: string;
   text: string;
   time?: string;
@@ -86,17 +103,17 @@ interface SessionHistory {
   history?: HistoryMessage[];
 }
 
-/** Shows where a fact comes from: what is known about it, and the conversation it was said in. */
-export async function showWhy(run: RunCommand, results: Results, target: MemoryTarget): Promise<void> {
-  const title = vscode.l10n.t('Where It Comes From');
-  if (target.kind !== 'fact') {
-    const { markdown } = await run('chatls.memory.neighbors', { query: target.text });
-    await results.show(title, markdown);
-    return;
-  }
-  const { markdown, data } = await run<{ fact?: Fact } | undefined>('chatls.memory.why', { id: target.id });
-  const said = await Promise.all((data?.fact?.sources ?? []).filter(({ session }) => session).map((source) => saidIn(run, source)));
-  await results.show(title, [markdown, ...said].join('\n\n'));
+/** Shows where an item comes from: what is known about it, and the conversation it was said in. */
+export async function showWhy(run: RunCommand, results: Results, target: Pick<MemoryTarget, 'id'>): Promise<void> {
+  const { markdown, data } = await run<ItemDetails | undefined>('chatls.memory.why', { id: target.id });
+  const latest = sourcesOf(data).filter(({ session }) => session).slice(-MOST_QUOTED);
+  const said = await Promise.all(latest.map((source) => saidIn(run, source)));
+  await results.show(vscode.l10n.t('Where It Comes From'), [markdown, ...said].join('\n\n'));
+}
+
+/** Who said an item; the conversation itself is the source of one that is a node of the graph. */
+export function sourcesOf(details: ItemDetails | undefined): FactSource[] {
+  return details?.fact?.sources ?? details?.sources ?? [];
 }
 
 async function saidIn(run: RunCommand, { session, message }: FactSource): Promise<string> {
@@ -111,11 +128,12 @@ async function saidIn(run: RunCommand, { session, message }: FactSource): Promis
 
 /** The message and its neighbours as Markdown, the message itself marked. */
 export function quoted({ title, name, history = [] }: SessionHistory, message: string | undefined): string {
-  const at = history.findIndex((item) => message && item.id === message);
+  // What the model remembered by its tool is known by its turn.
+  const at = history.findIndex((item) => message && (item.id === message || item.turnId === message));
   const shown = at < 0 ? history.slice(0, 4) : history.slice(Math.max(0, at - 1), at + 2);
   const lines = shown.flatMap((item) => {
-    const when = item.time ? ` · ${item.time.slice(0, 16).replace('T', ' ')}` : '';
-    const mark = item.id === message && message ? '▶ ' : '';
+    const when = item.time ? ` · ${new Date(item.time).toLocaleString(vscode.env.language, { dateStyle: 'medium', timeStyle: 'short' })}` : '';
+    const mark = at >= 0 && item === history[at] ? '▶ ' : '';
     return [`${mark}**${item.role}**${when}`, item.text.replace(/^/gm, '> ')];
   });
   return [`## ${title || name || vscode.l10n.t('Conversation')}`, ...lines].join('\n\n');

@@ -9,11 +9,14 @@ export interface MemoryChange {
   removed?: string[];
   undoToken?: string;
   background?: boolean;
+  /** Another window or program did it, and told of it there. */
+  elsewhere?: boolean;
 }
 
 /** The line, and the items it opens; undefined for a change nobody needs to be told of. */
 export function memoryLine(change: MemoryChange): { text: string; ids: string[] } | undefined {
-  const { added = [], changed = [], removed = [], background } = change;
+  const { added = [], changed = [], removed = [], background, elsewhere } = change;
+  if (elsewhere) return undefined;
   const waiting = changed.filter((id) => id.startsWith('review:'));
   if (waiting.length) {
     const text = waiting.length === 1 ? l10n.t('1 item waits for your review') : l10n.t('{0} items wait for your review', waiting.length);

@@ -10,6 +10,8 @@ export interface MemoryTarget {
   id: string;
   text: string;
   category?: string;
+  /** The field of the profile it belongs to. */
+  key?: string;
   pinned?: boolean;
   sensitive?: boolean;
   /** The conversation and message it was said in. */
@@ -38,9 +40,11 @@ export interface Row {
   /** `contextValue`: which inline actions there are. */
   actions?: string;
   children?: Row[];
+  /** Reads the children when they are first looked at, instead of `children`. */
+  load?: () => Promise<Row[]>;
   expanded?: boolean;
   open?: Opening;
-  command?: { command: string; title: string };
+  command?: { command: string; title: string; arguments?: unknown[] };
   target?: MemoryTarget;
 }
 
@@ -69,18 +73,18 @@ export class RowTree implements vscode.TreeDataProvider<Row>, vscode.Disposable 
   }
 
   async getChildren(row?: Row): Promise<Row[]> {
-    if (row) return row.children ?? [];
     try {
-      return await this.read();
+      return await (row ? (row.load?.() ?? row.children ?? []) : this.read());
     } catch (error) {
       const { message, hint } = failureOf(error);
-      return [{ id: 'failure', label: message, icon: 'warning', ...(hint ? { description: hint, tooltip: hint } : {}) }];
+      const tooltip = [message, hint].filter(Boolean).join('\n');
+      return [{ id: `failure:${row?.id ?? ''}`, label: message, icon: 'warning', tooltip, ...(hint ? { description: hint } : {}) }];
     }
   }
 
   getTreeItem(row: Row): vscode.TreeItem {
     const { None, Collapsed, Expanded } = vscode.TreeItemCollapsibleState;
-    const item = new vscode.TreeItem(row.label, row.children ? (row.expanded ? Expanded : Collapsed) : None);
+    const item = new vscode.TreeItem(row.label, row.children || row.load ? (row.expanded ? Expanded : Collapsed) : None);
     item.id = row.id;
     item.tooltip = row.tooltip ?? row.label;
     if (row.description) item.description = row.description;
@@ -93,7 +97,7 @@ export class RowTree implements vscode.TreeDataProvider<Row>, vscode.Disposable 
   }
 
   private commandOf({ open, command, label, target }: Row): vscode.Command | undefined {
-    if (command) return { ...command, arguments: [{ target }] };
+    if (command) return { arguments: [{ target }], ...command };
     if (!open) return undefined;
     const line = open.line === undefined ? undefined : Math.max(0, open.line - 1);
     const selection = line === undefined ? {} : { selection: new vscode.Range(line, 0, line, 0) };

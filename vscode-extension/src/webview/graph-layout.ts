@@ -1,5 +1,6 @@
 /** Where the nodes of a graph stand, and which of them carry their name. The same graph gives the same picture. */
 
+import { oneLine, shortened } from '../text';
 import type { GraphEdge, GraphNode } from '../views/graph-data';
 
 export interface Place {
@@ -94,6 +95,8 @@ const CHARACTER = 6.2;
 const LINE = 14;
 const GAP = 3;
 const LONGEST = 28;
+/** Characters as wide as two others. */
+const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\u{1f000}-\u{3ffff}]/u;
 
 /**
  * Names for as many nodes as fit without touching each other or a node, the first ones first. Those in `always` come
@@ -108,8 +111,8 @@ export function labels(nodes: Labelled[], width: number, height: number, always:
   const sorted = [...nodes].sort((a, b) => (rank.get(a.id) ?? 0) - (rank.get(b.id) ?? 0));
   for (const node of sorted) {
     if (node.x < 0 || node.y < 0 || node.x > width || node.y > height) continue;
-    const text = node.text.length > LONGEST ? `${node.text.slice(0, LONGEST - 1)}…` : node.text;
-    const wide = text.length * CHARACTER;
+    const text = shortened(oneLine(node.text), LONGEST);
+    const wide = [...text].reduce((sum, character) => sum + (WIDE.test(character) ? 2 : 1), 0) * CHARACTER;
     const places = [
       { x: node.x + node.radius + GAP, y: node.y - LINE / 2 },
       { x: node.x - node.radius - GAP - wide, y: node.y - LINE / 2 },

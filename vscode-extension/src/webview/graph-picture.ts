@@ -2,10 +2,14 @@
 
 import type { Graph, GraphNode } from '../views/graph-data';
 import { t } from './dom';
+import { kindClass, kindName } from './graph-kinds';
 import { degrees, labels, layout, type Place } from './graph-layout';
 
 const SVG = 'http://www.w3.org/2000/svg';
 const MARGIN = 60;
+/** Pixels at the right that the details of a node cover, in a picture at least so wide. */
+const DETAILS = 310;
+const WIDE = 620;
 /** Pixels between neighbours when zoomed out, and in, as far as it goes. */
 const SMALLEST = 2;
 const LARGEST = 1000;
@@ -40,6 +44,8 @@ export class Picture {
   private hubs: string[] = [];
   private focused: string | undefined;
   private marked = new Set<string>();
+  /** Kinds that are not drawn. */
+  private hidden: ReadonlySet<string> = new Set();
   private scale = 1;
   private offset: Place = { x: 0, y: 0 };
   private fitted = true;
@@ -76,8 +82,8 @@ export class Picture {
     this.drawn = new Map(
       sorted.map((node) => {
         const radius = 4 + Math.min(10, 1.5 * Math.sqrt(links.get(node.id)!));
-        const circle = make('circle', { class: `node kind-${node.kind.replace(/[^\w-]/g, '')}`, r: String(radius), 'data-id': node.id });
-        circle.append(make('title', {}, `${node.kind}: ${node.title}`));
+        const circle = make('circle', { class: `node ${kindClass(node.kind)}`, r: String(radius), 'data-id': node.id });
+        circle.append(make('title', {}, `${kindName(node.kind)}: ${node.title}`));
         return [node.id, { node, radius, circle, place: before.get(node.id)?.place ?? places.get(node.id)! }];
       }),
     );
@@ -100,11 +106,30 @@ export class Picture {
     if (!drawn) return;
     const { width, height } = this.size();
     const { x, y } = this.onScreen(drawn.place);
-    if (x < MARGIN || y < MARGIN || x > width - MARGIN || y > height - MARGIN) {
+    const free = width < WIDE ? width : width - DETAILS;
+    if (x < MARGIN || y < MARGIN || x > free - MARGIN || y > height - MARGIN) {
       this.fitted = false;
-      this.offset = { x: width / 2 - drawn.place.x * this.scale, y: height / 2 - drawn.place.y * this.scale };
+      this.offset = { x: free / 2 - drawn.place.x * this.scale, y: height / 2 - drawn.place.y * this.scale };
     }
     this.choose(id);
+  }
+
+  /** Whether a node can come into focus. */
+  has(id: string): boolean {
+    return this.drawn.has(id);
+  }
+
+  /** Takes the focus from the node that has it. */
+  clear(): void {
+    this.choose(undefined);
+  }
+
+  /** Leaves out nodes of some kinds, with their links. */
+  hide(kinds: ReadonlySet<string>): void {
+    this.hidden = new Set(kinds);
+    const focused = this.focused === undefined ? undefined : this.drawn.get(this.focused);
+    if (focused && this.hidden.has(focused.node.kind)) this.choose(undefined);
+    this.redraw();
   }
 
   /** Marks what a search found. */
@@ -113,10 +138,16 @@ export class Picture {
     this.redraw();
   }
 
-  focusNextMarked(): void {
-    const all = [...this.marked];
-    const next = all[(all.indexOf(this.focused ?? '') + 1) % Math.max(1, all.length)];
+  /** Goes to the next one a search found, or with −1 to the one before. */
+  focusMarked(step: 1 | -1): void {
+    const all = [...this.marked].filter((id) => this.visible(this.drawn.get(id)));
+    const at = all.indexOf(this.focused ?? '');
+    const next = all[(at < 0 && step < 0 ? all.length - 1 : at + step + all.length) % Math.max(1, all.length)];
     if (next !== undefined) this.focus(next);
+  }
+
+  private visible(drawn: Drawn | undefined): drawn is Drawn {
+    return drawn !== undefined && !this.hidden.has(drawn.node.kind);
   }
 
   /** Enlarges by `factor` around the middle, or around a point in pixels. */
@@ -168,6 +199,9 @@ export class Picture {
   private draw(): void {
     const near = new Set<string>();
     for (const { a, b, line } of this.links) {
+      const drawn = this.visible(a) && this.visible(b);
+      line.toggleAttribute('hidden', !drawn);
+      if (!drawn) continue;
       const [from, to] = [this.onScreen(a.place), this.onScreen(b.place)];
       set(line, { x1: from.x, y1: from.y, x2: to.x, y2: to.y });
       const touches = a.node.id === this.focused || b.node.id === this.focused;
@@ -175,14 +209,16 @@ export class Picture {
       if (touches) near.add(a.node.id).add(b.node.id);
     }
     const pointed = this.focused !== undefined || this.marked.size > 0;
-    const shown = [...this.drawn.values()].map((item) => {
+    const shown = [...this.drawn.values()].flatMap((item) => {
       const { x, y } = this.onScreen(item.place);
       const { id } = item.node;
+      item.circle.toggleAttribute('hidden', !this.visible(item));
+      if (!this.visible(item)) return [];
       set(item.circle, { cx: x, cy: y });
       item.circle.classList.toggle('focused', id === this.focused);
       item.circle.classList.toggle('marked', this.marked.has(id));
       item.circle.classList.toggle('dim', pointed && id !== this.focused && !near.has(id) && !this.marked.has(id));
-      return { id, text: item.node.title, x, y, radius: item.radius };
+      return [{ id, text: item.node.title, x, y, radius: item.radius }];
     });
     const wanted = shown.filter(({ id }) => !pointed || id === this.focused || near.has(id) || this.marked.has(id));
     const { width, height } = this.size();
@@ -242,12 +278,14 @@ export class Picture {
   private step(direction: Place): void {
     const from = this.focused === undefined ? undefined : this.drawn.get(this.focused);
     if (!from) {
-      const first = this.drawn.keys().next().value;
-      if (first !== undefined) this.focus(first);
+      const first = [...this.drawn.values()].find((item) => this.visible(item));
+      if (first) this.focus(first.node.id);
       return;
     }
     let best: { id: string; cost: number } | undefined;
-    for (const { node, place } of this.drawn.values()) {
+    for (const drawn of this.drawn.values()) {
+      if (!this.visible(drawn)) continue;
+      const { node, place } = drawn;
       const [dx, dy] = [place.x - from.place.x, place.y - from.place.y];
       const along = dx * direction.x + dy * direction.y;
       const aside = Math.abs(dx * direction.y) + Math.abs(dy * direction.x);

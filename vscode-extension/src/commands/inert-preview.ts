@@ -1,0 +1,25 @@
+/** Takes the life out of results in the Markdown preview: HTML stays text, and nothing is fetched. */
+
+import type MarkdownIt from 'markdown-it';
+import { RESULT_SCHEME } from './results';
+
+interface Environment {
+  /** What the preview shows, as the editor's Markdown extension tells its plugins. */
+  currentDocument?: { scheme?: string };
+}
+
+/** A plugin for the editor's own preview; other documents are drawn as before. */
+export function extendMarkdownIt(md: MarkdownIt): MarkdownIt {
+  for (const kind of ['html_block', 'html_inline', 'image'] as const) {
+    const before = md.renderer.rules[kind];
+    md.renderer.rules[kind] = (tokens, index, options, env: Environment, self) => {
+      const token = tokens[index]!;
+      if (env?.currentDocument?.scheme !== RESULT_SCHEME) {
+        return before ? before(tokens, index, options, env, self) : kind === 'image' ? self.renderToken(tokens, index, options) : token.content;
+      }
+      const address = kind === 'image' ? ` (${String(token.attrGet('src'))})` : '';
+      return md.utils.escapeHtml(token.content + address);
+    };
+  }
+  return md;
+}

@@ -1,0 +1,137 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { registerMemoryItems } from '../src/views/memory-items';
+import { MemoryView } from '../src/views/memory';
+import type { Row } from '../src/views/rows';
+import { made } from './vscode-stub';
+
+type Answers = Record<string, (args: Record<string, unknown>) => unknown>;
+
+const fact = (id: string, category = 'general') => ({ id, content: `Fact ${id}`, category, score: 1, confidence: 0.9, ageDays: 1 });
+const asked: [string, Record<string, unknown>][] = [];
+
+/** A server that answers as `answers` says, and nothing else. */
+function server(answers: Answers) {
+  return async (command: string, args: object = {}) => {
+    const name = command.replace('chatls.memory.', '');
+    asked.push([name, args as Record<string, unknown>]);
+    const data = await answers[name]?.(args as Record<string, unknown>);
+    return { markdown: `${name} done.`, data } as never;
+  };
+}
+
+beforeEach(() => {
+  asked.length = 0;
+  made.trees.length = 0;
+  made.told.length = 0;
+  made.answer = made.pressed = undefined;
+  made.context = {};
+});
+
+function open(answers: Answers) {
+  new MemoryView(server(answers), { path: '/ext' } as never);
+  const { provider, view: shown } = made.trees[0]!;
+  const rows = async (row?: Row) => (await provider.getChildren(row)) as Row[];
+  return { shown, rows };
+}
+
+describe('the Memory view', () => {
+  it('reads no more than the first facts where there are thousands', async () => {
+    const facts = ({ category, limit }: Record<string, unknown>) => ({ facts: Array.from({ length: Math.min(Number(limit), 4990) }, (_, i) => fact(String(i), String(category ?? 'general'))) });
+    const { rows } = open({ stats: () => ({ facts: { general: 4990, gotcha: 10 } }), facts });
+    const [top] = await rows();
+    expect([top!.label, top!.description]).toEqual(['Facts', '5,000']);
+    expect(asked.filter(([name]) => name === 'facts')).toEqual([['facts', { limit: 50 }]]);
+    const general = top!.children![0]!;
+    expect((await rows(general)).at(-1)!.label).toBe('4,490 more…');
+    made.commands.get('chatls.ui.view.memory.more')!(...(['general'] as never[]));
+    expect(await rows(general)).toHaveLength(1001);
+    expect(asked.at(-1)).toEqual(['facts', { category: 'general', limit: 1000 }]);
+  });
+
+  it('does not take what cannot be opened for nothing', async () => {
+    const { rows } = open({ stats: () => ({ facts: {}, problems: ['The index is encrypted with another key.'] }) });
+    expect((await rows()).map(({ label }) => label)).toEqual(['The index is encrypted with another key.']);
+    expect(made.context['chatls.memoryEmpty']).toBe(false);
+  });
+
+  it('says that nothing is remembered only where that is so', async () => {
+    const { rows } = open({ stats: () => ({ facts: {} }) });
+    expect(await rows()).toEqual([]);
+    expect(made.context['chatls.memoryEmpty']).toBe(true);
+  });
+
+  it('tells what the server could not do, and what helps', async () => {
+    const fails = () => {
+      throw Object.assign(new Error('The server is gone.'), { code: -32010, data: { kind: 'internal', hint: 'Restart it.' } });
+    };
+    const { rows } = open({ stats: fails });
+    expect(await rows()).toMatchObject([{ label: 'The server is gone.', description: 'Restart it.', icon: 'warning' }]);
+    expect(made.context['chatls.memoryEmpty']).toBe(false);
+  });
+
+  it('an earlier search that ends later says nothing about the present one', async () => {
+    const waiting: Record<string, (items: unknown[]) => void> = {};
+    const recall = ({ query }: Record<string, unknown>) => new Promise((done) => (waiting[String(query)] = (items) => done({ items })));
+    vi.useFakeTimers();
+    const { shown, rows } = open({ recall, stats: () => ({ facts: {} }) });
+    made.commands.get('chatls.ui.view.memory.filter')!();
+    made.box!.type('ab');
+    vi.advanceTimersByTime(150);
+    const first = rows();
+    made.box!.type('abc');
+    vi.advanceTimersByTime(150);
+    const second = rows();
+    vi.useRealTimers();
+    waiting['abc']!([{ kind: 'fact', id: 'f', text: 'abc is known' }]);
+    expect((await second).map(({ label }) => label)).toEqual(['abc is known']);
+    waiting['ab']!([]);
+    await first;
+    expect(shown['message']).toBeUndefined();
+    expect(shown['description']).toBe('“abc”');
+    expect(asked.find(([name]) => name === 'recall')![1]).toMatchObject({ typing: true });
+  });
+
+  it('shows what was just learned, wherever it stands among thousands', async () => {
+    const { rows } = open({ stats: () => ({ facts: { general: 5000 } }), why: ({ id }) => ({ fact: fact(String(id)) }) });
+    await made.commands.get('chatls.ui.view.memory.recent')!(...([['abc', 'ep_1', 'topic:x']] as never[]));
+    const [top] = await rows();
+    expect(top!.children![0]!.children!.map(({ label }) => label)).toEqual(['Fact abc']);
+    expect(asked.filter(([name]) => name === 'why')).toEqual([['why', { id: 'abc' }]]);
+  });
+});
+
+describe('an item of the Memory view', () => {
+  let refreshed = 0;
+  const act = async (name: string, target: object, answers: Answers) => {
+    registerMemoryItems({ run: server(answers), results: {} as never, openMessage: async () => true, refresh: () => void (refreshed += 1) });
+    await made.commands.get(`chatls.ui.memory.item.${name}`)!(...([{ target }] as never[]));
+  };
+
+  beforeEach(() => {
+    refreshed = 0;
+  });
+
+  it('is forgotten by name, and comes back at a click', async () => {
+    made.pressed = 'Undo';
+    const items = [{ id: 'f', text: 'Ask [me](command:x)\nagain' }];
+    await act('forget', { kind: 'fact', id: 'f', text: '' }, { forget: () => ({ items, undoToken: 't' }) });
+    expect(made.told[0]).toBe('Forgotten: “Ask [me]\u200b(command:x) again”.');
+    expect(asked).toEqual([['forget', { ids: ['f'] }], ['undo', { undoToken: 't' }]]);
+  });
+
+  it('one entry of a list of the profile is corrected, and the correction can be taken back', async () => {
+    made.answer = 'Go, with generics';
+    made.pressed = 'Undo';
+    await act('edit', { kind: 'profile', id: 'profile:skills:Go', key: 'skills', text: 'Go' }, { edit: () => ({ undoToken: 'u' }) });
+    expect(asked).toEqual([['edit', { id: 'profile:skills:Go', content: 'Go, with generics' }], ['undo', { undoToken: 'u' }]]);
+  });
+
+  it('that changed elsewhere is told in the server’s words, and the view is drawn anew', async () => {
+    const gone = () => {
+      throw new Error('Nothing is remembered under the id f. It may have been changed or forgotten elsewhere.');
+    };
+    await act('pin', { kind: 'fact', id: 'f', text: '' }, { pin: gone });
+    expect(made.told).toEqual(['Nothing is remembered under the id f. It may have been changed or forgotten elsewhere.']);
+    expect(refreshed).toBe(1);
+  });
+});
