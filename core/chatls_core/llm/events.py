@@ -145,6 +145,14 @@ class ContextCleared:
     summarised: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class ModelEnds:
+    """The vendor has announced that it offers this model only until ``day`` (in the vendor's words)."""
+
+    model: str
+    day: str
+
+
 ModelEvent = (
     Answering
     | TextDelta
@@ -154,6 +162,7 @@ ModelEvent = (
     | ToolCallDelta
     | ToolCallDone
     | ContextCleared
+    | ModelEnds
     | UsageReport
     | Stopped
 )

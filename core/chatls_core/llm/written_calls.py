@@ -11,6 +11,7 @@ from collections.abc import AsyncGenerator, Sequence
 from chatls_core.llm.backend import Backend, Listed
 from chatls_core.llm.events import (
     ContextCleared,
+    ModelEnds,
     ModelEvent,
     Stopped,
     TextDelta,
@@ -39,7 +40,7 @@ class WrittenCalls:
         gate = TextGate(frozenset(t.name for t in request.tools), tags_only=True) if request.tools else None
         try:
             async for event in stream:
-                if gate is None or isinstance(event, UsageReport | ContextCleared):
+                if gate is None or isinstance(event, UsageReport | ContextCleared | ModelEnds):
                     yield event
                 elif isinstance(event, TextDelta):
                     if shown := gate.feed(event.text):

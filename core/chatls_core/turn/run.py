@@ -11,6 +11,7 @@ from chatls_core.events import Notice, Reasoning, Started, StopReason, Text, Usa
 from chatls_core.llm.events import (
     Answering,
     ContextCleared,
+    ModelEnds,
     ModelError,
     ModelStop,
     ReasoningDelta,
@@ -363,6 +364,8 @@ class TurnRun:
                     emit(UsageSoFar(self._usage + usage))
                 case ContextCleared():
                     cleared = event
+                case ModelEnds(name, day):
+                    emit(Notice("warning", f"{name} is offered only until {day}: choose another model."))
                 case Stopped(reason):
                     stop = reason
                 case Answering(_, _, because):

@@ -425,3 +425,14 @@ async def test_a_full_disk_costs_a_notice_not_the_answer(desk: Desk) -> None:
     result, events = await desk.ask("hello")
     assert result.stop_reason == "end"
     assert any(isinstance(e, Notice) and e.level == "error" and "No space left" in e.text for e in events)
+
+
+async def test_it_is_said_once_that_a_model_is_offered_no_longer(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    from anthropic.resources.messages import messages
+
+    monkeypatch.setitem(messages.DEPRECATED_MODELS, "claude-of-old", "January 1st, 2031")
+    told = []
+    for model in ("claude-of-old", "claude-of-old", "claude-sonnet-5-5"):
+        _, events = await desk.ask("hello", model=model)
+        told.append([e.text for e in events if isinstance(e, Notice)])
+    assert told == [["claude-of-old is offered only until January 1st, 2031: choose another model."], [], []]

@@ -19,6 +19,7 @@ from chatls_core.llm.cache_life import carries_hour
 from chatls_core.llm.endpoint import Endpoint
 from chatls_core.llm.errors import cut_off, http_error
 from chatls_core.llm.events import (
+    ModelEnds,
     ModelError,
     ModelEvent,
     ModelStop,
@@ -80,6 +81,14 @@ def thinking_style(model: str) -> str:
     return "budget" if version >= (3, 7) else ""
 
 
+def _last_day(model: str) -> str:
+    """Until when the vendor offers a model, in the words of its SDK; empty where no end is announced."""
+    from anthropic.resources.messages import messages
+
+    # No public part of the SDK, so a later version may be without.
+    return str(getattr(messages, "DEPRECATED_MODELS", {}).get(model, ""))
+
+
 class AnthropicBackend:
     """The Messages wire. ``make_client`` builds the SDK's client (Bedrock and Vertex have clients of their own)."""
 
@@ -88,6 +97,7 @@ class AnthropicBackend:
         self._make_client = make_client or _client
         self._client: AnyClient | None = None
         self._edits_refused = False
+        self._ends_told: set[str] = set()
         self._opening = asyncio.Lock()
 
     async def _connected(self) -> AnyClient:
@@ -120,6 +130,15 @@ class AnthropicBackend:
                 yield event
 
     async def _asked(self, request: ModelRequest, model: str, info: ModelInfo) -> AsyncGenerator[ModelEvent, None]:
+        """The answer; before its end, once for each model, that the vendor has announced the end of the model."""
+        async with aclosing(self._answer(request, model, info)) as events:
+            async for event in events:
+                if isinstance(event, Stopped) and (day := _last_day(model)) and model not in self._ends_told:
+                    self._ends_told.add(model)
+                    yield ModelEnds(model, day)
+                yield event
+
+    async def _answer(self, request: ModelRequest, model: str, info: ModelInfo) -> AsyncGenerator[ModelEvent, None]:
         client = await self._connected()
         body = build(request, model, info, self._endpoint.provider)
         options: Json = {}
