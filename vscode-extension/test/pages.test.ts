@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { FromContext, ToContext } from '../src/views/context-state';
 import type { FromGraph, Graph, GraphState, NodeDetails, ToGraph } from '../src/views/graph-data';
 import { mountContext } from '../src/webview/context-page';
-import { labels, layout } from '../src/webview/graph-layout';
+import { degrees, labels, layout, room } from '../src/webview/graph-layout';
 import { mountGraph } from '../src/webview/graph-page';
 
 const tell = (message: ToContext | ToGraph) => window.dispatchEvent(new MessageEvent('message', { data: message }));
@@ -300,6 +300,27 @@ describe('the layout of a graph', () => {
     let nearest = Infinity;
     for (const [i, a] of all.entries()) for (const b of all.slice(i + 1)) nearest = Math.min(nearest, Math.hypot(a.x - b.x, a.y - b.y));
     expect(nearest).toBeGreaterThan(0.1);
+  });
+
+  it('gives each of 500 nodes the room it takes, however closely they hang together', () => {
+    const hubs = Array.from({ length: 12 }, (_, index) => ({ id: `hub${index}`, kind: 'topic', title: `hub ${index}` }));
+    const all = [...nodes.slice(0, 488), ...hubs];
+    const tight = nodes.slice(0, 488).flatMap(({ id }, index) => [0, 1, 2].map((step) => ({ a: id, b: `hub${(index + step) % 12}` })));
+    const places = layout(all, tight);
+    const links = degrees(all, tight);
+    let crowded = 0;
+    for (const [i, a] of all.entries()) {
+      for (const b of all.slice(i + 1)) {
+        const apart = Math.hypot(places.get(a.id)!.x - places.get(b.id)!.x, places.get(a.id)!.y - places.get(b.id)!.y);
+        if (apart < (0.9 * (room(links.get(a.id)!) + room(links.get(b.id)!))) / 2) crowded += 1;
+      }
+    }
+    expect(crowded).toBe(0);
+  });
+
+  it('names are not cut by the edge where there is room at the other side', () => {
+    const [name] = labels([{ id: 'a', text: 'a rather long name', x: 380, y: 100, radius: 5 }], 400, 300);
+    expect(name!.x + name!.text.length * 6.2).toBeLessThanOrEqual(400);
   });
 
   it('keeps linked nodes nearer than others', () => {

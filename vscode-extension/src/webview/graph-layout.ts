@@ -22,7 +22,15 @@ export function degrees(nodes: GraphNode[], edges: GraphEdge[]): Map<string, num
   return counts;
 }
 
-/** Places by the Fruchterman–Reingold method: nodes repel, links and the middle attract, steps shrink. About 1 unit apart. */
+/** How much room a node takes, in units: what many hang on is larger. */
+export function room(links: number): number {
+  return 1 + 0.25 * Math.sqrt(links);
+}
+
+/**
+ * Places by the Fruchterman–Reingold method: nodes repel, links and the middle attract, steps shrink. In the end each node
+ * has the room it takes to itself, so that what hangs closely together can still be told apart.
+ */
 export function layout(nodes: GraphNode[], edges: GraphEdge[]): Map<string, Place> {
   const count = nodes.length;
   const index = new Map(nodes.map((node, i) => [node.id, i]));
@@ -57,7 +65,34 @@ export function layout(nodes: GraphNode[], edges: GraphEdge[]): Map<string, Plac
       y[i]! += fy * move;
     }
   }
+  const counts = degrees(nodes, edges);
+  separate(x, y, nodes.map((node) => room(counts.get(node.id)!)), Math.max(20, Math.min(ROUNDS, Math.floor((4 * EFFORT) / Math.max(1, (count * count) / 2)))));
   return new Map(nodes.map((node, i) => [node.id, { x: x[i]!, y: y[i]! }]));
+}
+
+/** Moves apart what stands in each other's room. */
+function separate(x: Float64Array, y: Float64Array, rooms: number[], rounds: number): void {
+  for (let round = 0; round < rounds; round += 1) {
+    let crowded = false;
+    for (let i = 0; i < x.length; i += 1) {
+      for (let j = i + 1; j < x.length; j += 1) {
+        const least = (rooms[i]! + rooms[j]!) / 2;
+        let dx = x[i]! - x[j]!;
+        let dy = y[i]! - y[j]!;
+        if (Math.abs(dx) >= least || Math.abs(dy) >= least) continue;
+        let apart = Math.hypot(dx, dy);
+        if (apart >= least) continue;
+        if (apart < 1e-6) [dx, dy, apart] = [1e-3 * Math.cos(i), 1e-3 * Math.sin(i), 1e-3];
+        const move = (least - apart) / 2 / apart;
+        x[i]! += dx * move;
+        y[i]! += dy * move;
+        x[j]! -= dx * move;
+        y[j]! -= dy * move;
+        crowded = true;
+      }
+    }
+    if (!crowded) return;
+  }
 }
 
 function repel(x: Float64Array, y: Float64Array, pushX: Float64Array, pushY: Float64Array): void {
@@ -119,7 +154,9 @@ export function labels(nodes: Labelled[], width: number, height: number, always:
       { x: node.x - wide / 2, y: node.y + node.radius + 1 },
       { x: node.x - wide / 2, y: node.y - node.radius - LINE - 1 },
     ];
-    const apart = places.filter(({ x, y }) => names.free(x, y, wide, LINE));
+    // A name that is cut by the edge is none, but it is better than a focus without a name.
+    const inside = places.filter(({ x }) => x >= 0 && x + wide <= width);
+    const apart = (inside.length ? inside : places).filter(({ x, y }) => names.free(x, y, wide, LINE));
     const place =
       apart.find(({ x, y }) => circles.free(x, y, wide, LINE)) ??
       (rank.has(node.id) ? apart[0] : undefined) ??

@@ -3,11 +3,11 @@
 import type { Graph, GraphNode } from '../views/graph-data';
 import { t } from './dom';
 import { kindClass, kindName } from './graph-kinds';
-import { degrees, labels, layout, type Place } from './graph-layout';
+import { degrees, labels, layout, room, type Place } from './graph-layout';
 
 const SVG = 'http://www.w3.org/2000/svg';
 const MARGIN = 60;
-/** Pixels at the right that the details of a node cover, in a picture at least so wide. */
+/** Pixels at the right that the details of a node cover, in a picture that is wide. */
 const DETAILS = 310;
 const WIDE = 620;
 /** Pixels between neighbours when zoomed out, and in, as far as it goes. */
@@ -16,8 +16,9 @@ const LARGEST = 1000;
 /** Pixels the pointer may move and still click. */
 const SLACK = 4;
 /** At most so many nodes with at least so many links are hubs. */
-const HUBS = 12;
+const HUBS = 40;
 const HUB_LINKS = 4;
+const SMALLEST_NODE = 2.5;
 
 export interface PictureEvents {
   /** A node came into focus; undefined when none is. */
@@ -29,7 +30,10 @@ export interface PictureEvents {
 interface Drawn {
   node: GraphNode;
   place: Place;
+  /** Pixels, where there is room. */
   radius: number;
+  /** Units between its middle and others. */
+  reach: number;
   circle: SVGCircleElement;
 }
 
@@ -84,7 +88,8 @@ export class Picture {
         const radius = 4 + Math.min(10, 1.5 * Math.sqrt(links.get(node.id)!));
         const circle = make('circle', { class: `node ${kindClass(node.kind)}`, r: String(radius), 'data-id': node.id });
         circle.append(make('title', {}, `${kindName(node.kind)}: ${node.title}`));
-        return [node.id, { node, radius, circle, place: before.get(node.id)?.place ?? places.get(node.id)! }];
+        const reach = room(links.get(node.id)!) / 2;
+        return [node.id, { node, radius, reach, circle, place: before.get(node.id)?.place ?? places.get(node.id)! }];
       }),
     );
     this.links = edges.flatMap(({ a, b }) => {
@@ -106,10 +111,11 @@ export class Picture {
     if (!drawn) return;
     const { width, height } = this.size();
     const { x, y } = this.onScreen(drawn.place);
-    const free = width < WIDE ? width : width - DETAILS;
-    if (x < MARGIN || y < MARGIN || x > free - MARGIN || y > height - MARGIN) {
+    // The details of a node cover the right, or in a narrow picture the lower half.
+    const free = width < WIDE ? { x: width, y: height / 2 } : { x: width - DETAILS, y: height };
+    if (x < MARGIN || y < MARGIN || x > free.x - MARGIN || y > free.y - MARGIN) {
       this.fitted = false;
-      this.offset = { x: free / 2 - drawn.place.x * this.scale, y: height / 2 - drawn.place.y * this.scale };
+      this.offset = { x: free.x / 2 - drawn.place.x * this.scale, y: free.y / 2 - drawn.place.y * this.scale };
     }
     this.choose(id);
   }
@@ -209,16 +215,19 @@ export class Picture {
       if (touches) near.add(a.node.id).add(b.node.id);
     }
     const pointed = this.focused !== undefined || this.marked.size > 0;
+    this.element.classList.toggle('pointed', pointed);
     const shown = [...this.drawn.values()].flatMap((item) => {
       const { x, y } = this.onScreen(item.place);
       const { id } = item.node;
       item.circle.toggleAttribute('hidden', !this.visible(item));
       if (!this.visible(item)) return [];
-      set(item.circle, { cx: x, cy: y });
+      // Zoomed out, what stands close together must not cover each other.
+      const radius = Math.max(SMALLEST_NODE, Math.min(item.radius, 0.9 * item.reach * this.scale));
+      set(item.circle, { cx: x, cy: y, r: radius });
       item.circle.classList.toggle('focused', id === this.focused);
       item.circle.classList.toggle('marked', this.marked.has(id));
       item.circle.classList.toggle('dim', pointed && id !== this.focused && !near.has(id) && !this.marked.has(id));
-      return [{ id, text: item.node.title, x, y, radius: item.radius }];
+      return [{ id, text: item.node.title, x, y, radius }];
     });
     const wanted = shown.filter(({ id }) => !pointed || id === this.focused || near.has(id) || this.marked.has(id));
     const { width, height } = this.size();
