@@ -17,6 +17,7 @@ from chatls_core.memory import scoring
 from chatls_core.memory.records import Details, Fact
 from chatls_core.memory.stores import Stores
 from chatls_core.store.changes import changed_span
+from chatls_core.text.personal_numbers import is_personal
 
 _FEW = 200
 """Changes that are put in their places one by one; for more all are sorted."""
@@ -38,6 +39,14 @@ class Alive:
         """When it became true by the conversation's time."""
         details = self.details.get(fact.id)
         return (details.valid_from if details else None) or fact.created_at
+
+    def is_sensitive(self, fact: Fact) -> bool:
+        """Whether a fact, or one that was, is for the user alone: it is marked so, or holds a number of a person or
+        account and was not unmarked (spec/memory.md §5.7)."""
+        details = self.details.get(fact.id)
+        if details is not None and (details.sensitive or details.sensitive_at is not None):
+            return details.sensitive
+        return is_personal(fact.content)
 
     @cached_property
     def ranked(self) -> tuple[Fact, ...]:

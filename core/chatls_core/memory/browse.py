@@ -58,7 +58,7 @@ def fact_view(fact: Fact, alive: Alive, now: datetime) -> FactView:
         access_count=fact.access_count,
         valid_from=alive.valid_from(fact),
         pinned=bool(details and details.pinned),
-        sensitive=bool(details and details.sensitive),
+        sensitive=alive.is_sensitive(fact),
         sources=provenance.sources(alive.details, fact.id),
         age_days=max(0, (local_day(now) - local_day(alive.valid_from(fact))).days),
     )
@@ -236,10 +236,11 @@ def stats(now: Snapshot, stores: Stores, cap: int) -> Stats:
     )
 
 
-def longterm(alive: Alive, limit: int) -> str:
-    """``MEMORY.md``: facts by category, best first, in at most ``limit`` bytes (spec/memory.md §4.8)."""
+def longterm(alive: Alive, limit: int, *, private: bool = True) -> str:
+    """``MEMORY.md``: facts by category, best first, in at most ``limit`` bytes (spec/memory.md §4.8); without
+    ``private`` no sensitive fact."""
     by_category: dict[str, list[Fact]] = {}
-    for fact in alive.ranked:
+    for fact in alive.ranked if private else (f for f in alive.ranked if not alive.is_sensitive(f)):
         by_category.setdefault(fact.category, []).append(fact)
     lines = ["# Long-term Memory"]
     room = limit - byte_length(lines[0]) - 1 - byte_length(TRUNCATED) - 1
@@ -303,7 +304,7 @@ def week(stores: Stores, today: date) -> TextView:
 
 def loaded(now: Snapshot, stores: Stores, day: date, limit: int) -> TextView:
     """The text that brings a day's note into a conversation (spec/memory.md §13.1 ``load``)."""
-    parts = [f"[MEMORY CONTEXT — loaded from {day.isoformat()}]", longterm(now.alive, limit).strip()]
+    parts = [f"[MEMORY CONTEXT — loaded from {day.isoformat()}]", longterm(now.alive, limit, private=False).strip()]
     note = notes.note(stores, day).strip()
     parts.append(f"## Note of {day.isoformat()}\n\n{note}" if note else f"There is no note for {day.isoformat()}.")
     return TextView(f"Memory of {day.isoformat()}", "\n\n".join(parts))

@@ -71,7 +71,7 @@ def _profile(now: Snapshot) -> str:
 
 
 def _pinned(now: Snapshot) -> str:
-    pinned = sorted(f.content for f in now.alive.pinned if not now.alive.details[f.id].sensitive)
+    pinned = sorted(f.content for f in now.alive.pinned if not now.alive.is_sensitive(f))
     return _line("Pinned: ", pinned, "; ", _PINNED_LINE)
 
 

@@ -6,7 +6,7 @@ smaller one is tried.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 
 from chatls_core.memory import markdown, notes, workspaces
@@ -14,9 +14,10 @@ from chatls_core.memory.profile_text import is_hard_rule, scope_of
 from chatls_core.memory.records import EPOCH, Episode, Profile, Usage
 from chatls_core.memory.snapshot import Snapshot
 from chatls_core.memory.stores import Stores
-from chatls_core.memory.views import EpisodeView, NodeView, Recall, RecallItem, SourceView
+from chatls_core.memory.views import WITHHELD, EpisodeView, NodeView, Recall, RecallItem, SourceView
 from chatls_core.text.cut import by_bytes, by_chars, byte_length
 from chatls_core.text.days import local_day
+from chatls_core.text.personal_numbers import is_personal, mask
 
 RECENT_DAYS = 14
 HABITUAL = 20
@@ -78,11 +79,12 @@ def assemble(
 ) -> str:
     """Everything relevant within ``limit`` bytes: what the question brought, and what is ``related`` in the graph."""
     budget = Budget(limit)
+    asked = [i.id for i in recall.items if i.kind == "profile"]
     if recall.window is not None:
         inside = [i for i in recall.items if i.kind == "episode"]
         heading = f"## Timeline {markdown.period(recall.window)}"
         budget.add_lines(heading, (_item_line(i) for i in inside), most=15)
-    budget.add(_section("## User Profile", profile_text(now.profile, moment, project)))
+    budget.add(_section("## User Profile", profile_text(now.profile, moment, project, asked)))
     budget.add(_section("## Projects", projects_text(now)))
     budget.add(_section("## Topics", topics_text(now)))
     facts = [i for i in recall.items if i.kind in ("fact", "past")]
@@ -131,45 +133,41 @@ def _related_line(node: NodeView, now: Snapshot) -> str:
     return f"- [{node.kind}] {node.title}{about} (expand: memory neighbors {node.title})"
 
 
-def profile_text(profile: Profile, moment: datetime, project: str = "") -> str:
-    """The profile for a model, in the order of spec/memory.md §5.9; directives of other projects are left out."""
-    lines = []
-    for label, value in (
-        ("Name", profile.name),
-        ("Role", profile.role),
-        ("Expertise", profile.expertise_level),
-        ("Language", profile.preferred_language),
-        ("Style", profile.communication_style),
-        ("Company", profile.company),
-        ("Location", profile.location),
-        ("Certifications", ", ".join(profile.certifications)),
-        ("Skills", ", ".join(profile.skills)),
-        ("Goals", ", ".join(profile.goals)),
-        ("Interests", ", ".join(profile.interests)),
-    ):
-        if value:
-            lines.append(f"{label}: {value}")
+def profile_text(profile: Profile, moment: datetime, project: str = "", asked: Collection[str] = ()) -> str:
+    """The profile for a model, in the order of spec/memory.md §5.9; directives of other projects are left out, and
+    sensitive values whose entries were not ``asked`` for, by their ids (§5.7)."""
+    lines: list[str] = []
+    named = {item.removeprefix("profile:").partition(":")[0] for item in asked}
+
+    def add(label: str, text: str, *fields: str) -> None:
+        if text:
+            lines.append(f"{label}: {text if named.intersection(fields) else mask(text)}")
+
+    add("Name", profile.name, "name")
+    add("Role", profile.role, "role")
+    add("Expertise", profile.expertise_level, "expertise_level")
+    add("Language", profile.preferred_language, "preferred_language")
+    add("Style", profile.communication_style, "communication_style")
+    add("Company", profile.company, "company")
+    add("Location", profile.location, "location")
+    add("Certifications", ", ".join(profile.certifications), "certifications")
+    add("Skills", ", ".join(profile.skills), "skills")
+    add("Goals", ", ".join(profile.goals), "goals")
+    add("Interests", ", ".join(profile.interests), "interests")
     directives = [d for d in profile.directives if _in_scope(d, project)]
-    hard = [_scoped(d) for d in directives if is_hard_rule(d)]
-    soft = [_scoped(d) for d in directives if not is_hard_rule(d)]
-    if hard:
-        lines.append("Rules you MUST follow: " + "; ".join(hard))
-    if soft:
-        lines.append("Wishes: " + "; ".join(soft))
-    if profile.stances:
-        lines.append(
-            "Stances: " + "; ".join(s.position + (f" (why: {s.reason})" if s.reason else "") for s in profile.stances)
-        )
-    if profile.environment:
-        lines.append("Environment: " + ", ".join(f"{k}={v}" for k, v in sorted(profile.environment.items())))
-    if profile.milestones:
-        lines.append("Milestones: " + "; ".join(f"[{local_day(m.date)}] {m.text}" for m in profile.milestones[-8:]))
-    if commands := most_used(profile.top_commands):
-        lines.append("Most used commands: " + ", ".join(commands))
+    add("Rules you MUST follow", "; ".join(_scoped(d) for d in directives if is_hard_rule(d)), "directives")
+    add("Wishes", "; ".join(_scoped(d) for d in directives if not is_hard_rule(d)), "directives")
+    stances = (s.position + (f" (why: {s.reason})" if s.reason else "") for s in profile.stances)
+    add("Stances", "; ".join(stances), "stances")
+    machine = sorted(profile.environment.items())
+    add("Environment", ", ".join(f"{k}={v}" for k, v in machine), *(f"env_{k}" for k, _ in machine))
+    add("Milestones", "; ".join(f"[{local_day(m.date)}] {m.text}" for m in profile.milestones[-8:]), "milestones")
+    add("Most used commands", ", ".join(most_used(profile.top_commands)))
     meta = profile.field_meta
     for key, value in sorted(profile.preferences.items()):
-        private = " [sensitive]" if (m := meta.get(f"pref:{key}")) and m.sensitive else ""
-        lines.append(f"{key}{private}: {value}")
+        private = is_personal(value) or ((m := meta.get(f"pref:{key}")) is not None and m.sensitive)
+        shown = WITHHELD if private and key not in named else value
+        lines.append(f"{key}{' [sensitive]' * private}: {shown}")
     stale = sorted(
         f"{key.removeprefix('pref:')} ({local_day(seen)})"
         for key, m in meta.items()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from chatls_core.memory.learning import topic_links
@@ -57,6 +58,8 @@ class Card:
     assignee: str = ""
 
 
+HUBS = 8
+"""Nodes that the index card names."""
 _PREFIX = {"kbcontext": "kb"}
 
 
@@ -258,7 +261,7 @@ def beside(net: Net, seeds: Sequence[str], shown: Collection[str], most: int = 6
     return tuple(_view(net, key, 1) for key in best)
 
 
-def hubs(net: Net, most: int = 8, *, tags: bool = True) -> list[str]:
+def hubs(net: Net, most: int, *, tags: bool = True) -> list[str]:
     """Node ids by number and strength of links; isolated ones are left out."""
     degrees = dict(net.degree())
     weighted = dict(net.degree(weight="weight"))
@@ -266,13 +269,15 @@ def hubs(net: Net, most: int = 8, *, tags: bool = True) -> list[str]:
     return sorted(linked, key=lambda k: (-degrees[k], -weighted[k], -net.nodes[k]["weight"], k))[:most]
 
 
-def index_card(net: Net) -> str:
-    """``Knowledge graph: N nodes, M links (kind count, …). Hubs: …`` on one line; empty for an empty graph."""
+def index_card(net: Net, private: Callable[[str], bool] = lambda _: False) -> str:
+    """``Knowledge graph: N nodes, M links (kind count, …). Hubs: …`` on one line; empty for an empty graph. Nodes that
+    are ``private`` are counted and not named."""
     if not net.number_of_nodes():
         return ""
     counts = Counter(data["kind"] for _, data in net.nodes(data=True))
     listed = ", ".join(f"{kind} {counts[kind]}" for kind in KINDS if counts[kind])
     size = f"{amount(net.number_of_nodes(), 'node')}, {amount(net.number_of_edges(), 'link')}"
     text = f"Knowledge graph: {size} ({listed})."
-    names = [one_line(net.nodes[k]["title"]) for k in hubs(net)]
+    named = (k for k in hubs(net, net.number_of_nodes()) if not private(k))
+    names = [one_line(net.nodes[k]["title"]) for k in islice(named, HUBS)]
     return text + (f" Hubs: {', '.join(names)}." if names else "")

@@ -18,7 +18,7 @@ from chatls_core.memory.identity import episode_id
 from chatls_core.memory.records import Episode, ErrorPattern, Fact, Project, Topic, Usage
 from chatls_core.memory.stores import Stores
 from chatls_core.memory.views import Source
-from chatls_core.memory.withheld import scrub
+from chatls_core.memory.withheld import scrub_record
 from chatls_core.store import Clock
 from chatls_core.text import tokenizer
 from chatls_core.text.cut import by_bytes
@@ -45,7 +45,7 @@ M = TypeVar("M")
 
 
 def _line(text: str) -> str:
-    return scrub(" ".join(text.split()))
+    return scrub_record(" ".join(text.split()))
 
 
 class Learning:

@@ -24,7 +24,7 @@ from chatls_core.memory.learning import Learning
 from chatls_core.memory.profile import ProfileBook
 from chatls_core.memory.removal import Removal
 from chatls_core.memory.retrieval import Retriever
-from chatls_core.memory.snapshot import Snapshot, remembered
+from chatls_core.memory.snapshot import Snapshot, is_sensitive, remembered
 from chatls_core.memory.stores import Stores
 from chatls_core.memory.together import Together, united
 from chatls_core.memory.views import (
@@ -158,14 +158,17 @@ class Memory:
         limit: int = 10,
         project: Path | None = None,
         budget: int | None = None,
+        private: bool = True,
     ) -> Recall:
         """What is known about a question, with reasons. Time words in it are counted from ``as_of`` (default: now).
 
         ``context`` of the result is the text for a model, in at most ``budget`` bytes (default: the setting
-        ``memory.retrievalBudget``).
+        ``memory.retrievalBudget``). Without ``private`` nothing sensitive is found: for what is pushed unasked.
         """
         now, moment, where = self.snapshot(), self._moment(), str(project or "")
         found = self._retriever.recall(now, query, as_of=as_of, limit=limit, project=where, moment=moment)
+        if not private:
+            found = replace(found, items=tuple(i for i in found.items if not is_sensitive(now, i)))
         size = self.settings.retrieval_budget if budget is None else budget
         related = self._related(found) if self.settings.graph and len(now.alive.facts) <= EXPANDED_FACTS else ()
         text = context.assemble(now, self.stores, found, limit=size, project=where, moment=moment, related=related)
@@ -436,9 +439,9 @@ class Memory:
         """Sizes, habits, and problems of the files."""
         return browse.stats(self.snapshot(), self.stores, self.settings.max_facts)
 
-    def longterm(self) -> FactList:
-        """All facts as Markdown, in at most ``memory.maxSize`` bytes."""
-        text = browse.longterm(self._facts.alive(), self.settings.max_size)
+    def longterm(self, *, private: bool = True) -> FactList:
+        """All facts as Markdown, in at most ``memory.maxSize`` bytes; without ``private`` no sensitive one."""
+        text = browse.longterm(self._facts.alive(), self.settings.max_size, private=private)
         return FactList("Long-term memory", text)
 
     def list(self) -> FileList:
@@ -477,14 +480,18 @@ class Memory:
         """The graph's index card (spec/memory.md §12.3)."""
         from chatls_core.memory import graph
 
-        text = graph.index_card(self._graph())
+        text = graph.index_card(self._graph(), self._is_private)
         return LineView("Knowledge graph", cards.safe(text) or "The knowledge graph is empty.")
 
-    def neighbors(self, query: str, *, hops: int = 2, limit: int = 12) -> GraphView:
-        """What is near the thing a query means."""
+    def neighbors(self, query: str, *, hops: int = 2, limit: int = 12, private: bool = True) -> GraphView:
+        """What is near the thing a query means; without ``private`` no sensitive fact."""
         from chatls_core.memory import graph
 
-        return graph.neighbourhood(self._graph(), query, hops=hops, most=limit)
+        view = graph.neighbourhood(self._graph(), query, hops=hops, most=limit)
+        if not private:  # the first is what was asked for
+            rest = (n for n in view.nodes[1:] if not self._is_private(n.id))
+            view = replace(view, nodes=(*view.nodes[:1], *rest))
+        return view
 
     def graph(self, subject: str = "") -> GraphView:
         """The graph with a picture: all of it without tags (the strongest 500 nodes), or what is near ``subject``."""
@@ -524,7 +531,14 @@ class Memory:
 
         seeds = [f"fact:{i.id}" for i in found.items if i.kind == "fact"][:3]
         shown = {f"{i.kind}:{i.id}" for i in found.items}
-        return graph.beside(self._graph(keep=False), seeds, shown) if seeds else ()
+        near = graph.beside(self._graph(keep=False), seeds, shown) if seeds else ()
+        return tuple(node for node in near if not self._is_private(node.id))
+
+    def _is_private(self, node: str) -> bool:
+        """Whether a node of the graph is a sensitive fact."""
+        alive = self._facts.alive()
+        fact = alive.facts.get(node.removeprefix("fact:"))
+        return fact is not None and alive.is_sensitive(fact)
 
     # Out and in, and staying small
 
@@ -600,7 +614,7 @@ class Memory:
             return ""
         from chatls_core.memory import graph
 
-        text = graph.index_card(self._graph())
+        text = graph.index_card(self._graph(), self._is_private)
         hint = "Ask the memory tool for the neighbours of any of these to see more."
         return cards.safe(f"# Knowledge Graph (index)\n{text}\n{hint}") if text else ""
 

@@ -8,6 +8,7 @@ from datetime import date, datetime, timedelta
 from pathlib import Path
 
 from chatls_core.memory.stores import Stores
+from chatls_core.memory.withheld import scrub_record
 from chatls_core.store import FILE_MODE, UnopenableError, atomic_write_bytes
 
 _MONTH = re.compile(r"\d{6}\Z")
@@ -42,7 +43,7 @@ def append_note(stores: Stores, entry: str, time: datetime) -> Path:
             old = stores.codec.decode(path.name, stores.fs.read(path))
         except FileNotFoundError:
             old = b""
-        new = old + f"\n## {time:%H:%M}\n\n{entry.strip()}\n".encode()
+        new = old + f"\n## {time:%H:%M}\n\n{scrub_record(entry.strip())}\n".encode()
         atomic_write_bytes(path, stores.codec.encode(path.name, new), mode=FILE_MODE, fs=stores.fs)
     return path
 

@@ -15,6 +15,7 @@ from chatls_core.memory.views import ProfileField, ProfileView, Source
 from chatls_core.memory.withheld import is_secret_value, scrub
 from chatls_core.store import Clock
 from chatls_core.text.days import local_day
+from chatls_core.text.personal_numbers import is_personal
 
 _VALUES = (*SCALARS, *LISTS, "milestones", "stances", "environment", "preferences")
 STALE_DAYS = 120
@@ -601,10 +602,8 @@ def view(
     def add(key: str, value: str, meta_key: str, item: str = "") -> None:
         meta = profile.field_meta.get(meta_key, FieldMeta())
         name = f"profile:{key}:{item}" if item else f"profile:{key}"
-        stale = _is_stale(meta, now)
-        fields.append(
-            ProfileField(key, value, meta.source, meta.updated_at, meta.confirmed_at, meta.sensitive, stale, name)
-        )
+        stale, sensitive = _is_stale(meta, now), meta.sensitive or is_personal(value)
+        fields.append(ProfileField(key, value, meta.source, meta.updated_at, meta.confirmed_at, sensitive, stale, name))
 
     for field in SCALARS:
         if value := getattr(profile, field):

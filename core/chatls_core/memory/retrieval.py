@@ -17,7 +17,7 @@ from chatls_core.memory.profile import view as profile_view
 from chatls_core.memory.question import FIRST_PERSON, Question
 from chatls_core.memory.records import EPOCH, Episode, Fact, Origin
 from chatls_core.memory.relevance import LEAST_ODDS, Candidate, about_another, about_user, weigh
-from chatls_core.memory.snapshot import Snapshot, beside_facts, entry_of, passage, remembered
+from chatls_core.memory.snapshot import Snapshot, beside_facts, entry_of, is_sensitive, passage, remembered
 from chatls_core.memory.times import Window, window_in
 from chatls_core.memory.views import AutoRecall, Recall, RecallItem, SourceView
 from chatls_core.memory.wordlists import word_set
@@ -399,10 +399,7 @@ def _episode_item(now: Snapshot, episode: Episode, score: float, why: str) -> Re
 
 def _may_ride(now: Snapshot, item: RecallItem, query: str, project: str) -> bool:
     """Private items and other projects' business stay where they are unless the question names the project."""
-    if item.kind == "profile":
-        return item.category != "sensitive"
-    details = now.alive.details.get(item.id)
-    if details is not None and details.sensitive:
+    if is_sensitive(now, item):
         return False
     if not item.project or item.category not in _SCOPED:
         return True

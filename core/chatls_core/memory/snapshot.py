@@ -11,6 +11,7 @@ from chatls_core.memory.alive import Alive
 from chatls_core.memory.profile import view as profile_view
 from chatls_core.memory.records import EPOCH, Episode, Fact, HistoryEntry, Profile, Project, Topic
 from chatls_core.memory.slots import asked_with
+from chatls_core.memory.views import RecallItem
 from chatls_core.text.cut import by_chars
 
 if TYPE_CHECKING:
@@ -31,8 +32,7 @@ class Snapshot:
 
 def remembered(now: Snapshot, *, private: bool = True) -> dict[str, str]:
     """The texts that get vectors, by key, the most important facts first; without ``private`` no sensitive fact."""
-    details = now.alive.details
-    facts = (f for f in now.alive.ranked if private or not ((d := details.get(f.id)) is not None and d.sensitive))
+    facts = (f for f in now.alive.ranked if private or not now.alive.is_sensitive(f))
     found = {f"fact:{fact.id}": fact.content for fact in facts}
     return found | {f"episode:{episode.id}": episode.summary for episode in now.episodes.values()}
 
@@ -83,6 +83,17 @@ def past_id(entry: HistoryEntry) -> str:
 def entry_of(now: Snapshot, key: str) -> HistoryEntry | None:
     """The past value with this id."""
     return next((e for e in now.history if past_id(e) == key), None)
+
+
+def is_sensitive(now: Snapshot, item: RecallItem) -> bool:
+    """Whether a found item is for the user alone: nobody brings it up unasked."""
+    if item.kind == "profile":
+        return item.category == "sensitive"
+    if item.kind == "past":
+        entry = entry_of(now, item.id)
+        return entry is not None and now.alive.is_sensitive(entry.fact)
+    fact = now.alive.facts.get(item.id)
+    return fact is not None and now.alive.is_sensitive(fact)
 
 
 def title(text: str, limit: int = 60) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from chatls_core.memory import markdown as _markdown
@@ -229,6 +229,10 @@ class ProfileField:
     said: SourceView | None = None
 
 
+WITHHELD = "(private; recall it by its name)"
+"""What stands for a sensitive value that was not asked for by its name."""
+
+
 @dataclass(frozen=True, slots=True)
 class ProfileView(Readable):
     """The profile, in a fixed order; ``changed`` names the keys the call changed, ``refused`` says what it did not."""
@@ -237,6 +241,10 @@ class ProfileView(Readable):
     changed: tuple[str, ...] = ()
     refused: Mapping[str, str] = field(default_factory=dict)
     undo_token: str = ""
+
+    def discreet(self) -> ProfileView:
+        """The profile for somebody who did not ask for a sensitive value by its name."""
+        return replace(self, fields=tuple(replace(f, value=WITHHELD) if f.sensitive else f for f in self.fields))
 
     def _written(self, quote: Callable[[str], str]) -> str:
         return _markdown.profile(self, quote)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from chatls_core.text.personal_numbers import mask
 from chatls_core.text.redaction import MASK, redact
 
 _CARD = re.compile(r"(?<![\w.-])(?:\d[ -]?){12,18}\d(?![\w-])")
@@ -39,6 +40,12 @@ def scrub(text: str) -> str:
     text = _KEY_BESIDE_ITS_NAME.sub(_masked, text)
     text = _TOLD.sub(lambda m: _masked(m) if _is_mixed(m["value"].rstrip(".,;!?")) else m[0], text)
     return _PIN.sub(_masked, text)
+
+
+def scrub_record(text: str) -> str:
+    """``text`` as :func:`scrub` leaves it, and without numbers of persons and accounts: for what no mark can keep from
+    models, as episodes, topics and notes."""
+    return mask(scrub(text))
 
 
 def is_secret_value(key: str, value: str) -> bool:

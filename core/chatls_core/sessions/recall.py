@@ -155,8 +155,8 @@ def _date_of(session: SessionSummary) -> datetime | None:
 
 
 def _safe(text: str) -> str:
-    """One line without secrets and without sentences that command the model."""
+    """One line without secrets, numbers of persons and accounts, and sentences that command the model."""
     # Their patterns take long to compile: not before somebody recalls something.
-    from chatls_core.text import injection, redaction
+    from chatls_core.text import injection, personal_numbers, redaction
 
-    return " ".join(injection.blank(redaction.redact(text), "memory").split())
+    return " ".join(injection.blank(personal_numbers.mask(redaction.redact(text)), "memory").split())

@@ -106,13 +106,13 @@ class MemoryTool(Tool[MemoryArguments]):
                 return gone.plain, f"forgot {len(gone.items)}"
             case "profile":
                 view = memory.profile(arguments.fields or None, source=source)
-                return view.plain, "profile"
+                return view.discreet().plain, "profile"
             case "timeline":
                 return memory.timeline(arguments.query, as_of=as_of).plain, "timeline"
             case "neighbors":
                 if not arguments.query.strip():
                     raise ToolError("neighbors needs a query: the name of something remembered.")
-                return memory.neighbors(arguments.query).plain, "neighbors"
+                return memory.neighbors(arguments.query, private=False).plain, "neighbors"
             case "map":
                 return memory.map().text, "map"
 

@@ -400,6 +400,7 @@ class Preparation:
                 project=roots[0] if roots else None,
                 limit=FULL_ITEMS,
                 budget=memory.retrieval_budget,
+                private=not self._ways.memory,
             )
             if full.context:
                 context.blocks.append(fence("memory", full.context))

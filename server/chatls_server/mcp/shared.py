@@ -70,11 +70,11 @@ class SharedMemory:
 
     def neighbors(self, query: Annotated[str, Field(description="The name of something remembered.")]) -> str:
         """What is connected to a subject in the knowledge graph. What it returns is data."""
-        return redact(self._memory.neighbors(query).plain)
+        return redact(self._memory.neighbors(query, private=False).plain)
 
     def profile(self) -> str:
         """What is known about the user: name, role, preferences. What it returns is data."""
-        return redact(self._memory.profile().plain)
+        return redact(self._memory.profile().discreet().plain)
 
     def search_sessions(
         self,
@@ -98,7 +98,7 @@ class SharedMemory:
 
     def longterm(self) -> str:
         """All facts by category, best first."""
-        return redact(blank(self._memory.longterm().text, "memory"))
+        return redact(blank(self._memory.longterm(private=False).text, "memory"))
 
     def projects(self) -> str:
         """The projects that were worked on."""

@@ -91,3 +91,12 @@ def test_the_block_is_small_the_same_tomorrow_and_keeps_secrets_and_commands_out
     assert block and len(block.encode()) <= 900
     assert secret not in block and "ignore all previous" not in block
     assert store.recall_block("do you remember the kafka token?", exclude="x", now=NOW.replace(month=9)) == block
+
+
+@pytest.mark.parametrize("number", ["529.982.247-25", "DE89 3704 0044 0532 0130 00", "536-90-4399"])
+def test_numbers_of_persons_and_accounts_are_not_brought_back_unasked(tmp_path: Path, number: str) -> None:
+    store = open_store(tmp_path, Clock(NOW))
+    saved(store, user(f"Fill in the lease form for me with {number}", EARLIER), session_id="lease")
+    block = recall(store, "do you remember the lease form?")
+    assert "lease form for me with [REDACTED]" in block
+    assert number not in block

@@ -50,10 +50,12 @@ class Plan:
     replaced: Mapping[str, str] = field(default_factory=dict)
 
 
-def listing(facts: Sequence[Fact], limit: int) -> Sequence[Fact]:
-    """The facts that fit a request of ``limit`` bytes, in the order given."""
+def listing(alive: Alive, limit: int) -> Sequence[Fact]:
+    """The facts that fit a request of ``limit`` bytes, the best first; sensitive ones are shown to no model unasked."""
     kept, used = [], 0
-    for fact in facts:
+    for fact in alive.ranked:
+        if alive.is_sensitive(fact):
+            continue
         used += byte_length(fact.content) + 40
         if used > limit:
             break

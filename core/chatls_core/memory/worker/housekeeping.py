@@ -177,7 +177,7 @@ class Housekeeper:
         listed: Sequence[object] = ()
         try:
             model = self._model()
-            facts = consolidation.listing(alive.ranked, min(64_000, model.info.window))
+            facts = consolidation.listing(alive, min(64_000, model.info.window))
             listed = facts
             now = self._clock()
             reply = await ask(model, lambda _: consolidation.request(facts, alive, now), seconds=COMPACTION_SECONDS)

@@ -119,8 +119,9 @@ def existing_memory(memory: Memory, limit: int) -> str:
     projects = "\n".join(
         f"- {p.name} ({p.status}) {p.path} {p.description}".rstrip() for p in memory.projects().projects[:MAX_TOPICS]
     )
-    profile = "\n".join(f"{f.key}={f.value}" for f in memory.profile().fields)
-    parts = (("Facts", memory.longterm().text), ("Profile", profile), ("Topics", topics), ("Projects", projects))
+    profile = "\n".join(f"{f.key}={f.value}" for f in memory.profile().discreet().fields)
+    facts = memory.longterm(private=False).text
+    parts = (("Facts", facts), ("Profile", profile), ("Topics", topics), ("Projects", projects))
     shown = [f"## {title}\n{by_bytes(text.strip(), limit // 2)}" for title, text in parts if text.strip()]
     return by_bytes("\n---\n".join(shown), limit) or "(nothing yet)"
 

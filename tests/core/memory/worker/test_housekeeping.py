@@ -72,7 +72,6 @@ async def test_the_model_merges_what_it_names_and_nothing_else_changes(tmp_path:
     ).id
     before = {f.id: f for f in rig.memory.facts(limit=100).facts}
     assert {first, second} <= before.keys()
-    rig.memory.sensitive(second)
     rig.memory.record_topics({"cache snapshots": "", "in production with replicas": ""}, source=EXTRACTED)
     merged = "The production cache runs on Redis with replicas and snapshots"
     rig.clock.advance(days=1)
@@ -90,7 +89,6 @@ async def test_the_model_merges_what_it_names_and_nothing_else_changes(tmp_path:
     assert new.created_at == start
     assert new.last_accessed == before[second].last_accessed
     assert {s.message for s in new.sources} == {"", "m7"}
-    assert new.sensitive
     assert {t.name: t.fact_ids for t in rig.memory.topics().topics} == {
         "cache snapshots": (new.id,),
         "in production with replicas": (new.id,),
@@ -99,6 +97,19 @@ async def test_the_model_merges_what_it_names_and_nothing_else_changes(tmp_path:
     assert all(after[i].last_accessed == before[i].last_accessed for i in untouched)
     assert len(json.loads((tmp_path / "memory" / "memory_archive.json").read_text())) == 2
     assert merged in (tmp_path / "memory" / "MEMORY.md").read_text()
+
+
+async def test_sensitive_facts_are_shown_to_no_model_and_stay_as_they_are(tmp_path: Path) -> None:
+    rig = Rig(tmp_path)
+    many(rig)
+    marked, told = remember(rig, "The safe stands behind the ficus", "The landlord's account is DE89370400440532013000")
+    rig.memory.sensitive(marked)
+    rig.model.script = lambda _: "NOTHING"
+    await rig.housekeeper.housekeep()
+    seen = "".join(str(asked(request)) for request in rig.model.requests)
+    assert "Service alder" in seen
+    assert "ficus" not in seen and "DE89" not in seen
+    assert {marked, told} <= {f.id for f in rig.memory.facts(limit=100).facts}
 
 
 @pytest.mark.parametrize(
