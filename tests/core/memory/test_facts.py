@@ -308,6 +308,20 @@ def test_what_is_handed_out_cannot_change_what_is_known_and_readers_meet_no_half
     assert "gotcha" not in memory.stats().facts
 
 
+def test_what_was_read_stays_as_it_was_read_whatever_is_written(memory: Memory) -> None:
+    """memory.md §18.1 row 38: a recall that is under way works on facts and a profile that nobody changes."""
+    memory.remember("Room A seats ten people", source=USER)
+    memory.profile({"editor": "vim", "tea": "Assam", "goals": "learn Elixir"}, source=USER)
+    held, fields = memory.snapshot(), memory.profile().fields
+    facts, preferences = dict(held.alive.facts), dict(held.profile.preferences)
+    memory.remember("Lint runs first", source=USER)
+    memory.forget("Room A")
+    memory.profile({"tea": "Earl Grey", "goals": "learn Rust", "preferences_remove": "editor"}, source=USER)
+    assert (dict(held.alive.facts), dict(held.profile.preferences)) == (facts, preferences)
+    assert held.profile.goals == ("learn Elixir",)
+    assert [f.value for f in fields if f.key in ("tea", "goals")] == ["learn Elixir", "Assam"]
+
+
 def test_a_fact_that_was_used_rises(memory: Memory, clock: SetClock) -> None:
     memory.remember("Queue workers restart nightly", source=USER)
     used = memory.remember("Payments retry with exponential backoff", source=USER)

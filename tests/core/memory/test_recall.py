@@ -171,10 +171,14 @@ def test_directives_hidden_in_a_fact_are_blanked(memory: Memory) -> None:
 
 
 def test_one_long_fact_does_not_empty_the_block(memory: Memory) -> None:
-    """memory.md §18.1 row 17: the next smaller one rides in its place."""
-    memory.remember("Kiosk rollout plan: " + "detail of the kiosk rollout, " * 40, source=USER)
-    memory.remember("Kiosk rollout starts in Braga", source=USER)
-    assert "starts in Braga" in memory.auto_recall("when does the kiosk rollout start?").text
+    """memory.md §18.1 row 17: where the best one does not fit, the next smaller one rides in its place."""
+    long = "The kiosk rollout in Braga is led by Ines, see https://wiki.example.org/" + "x" * 700
+    short = "The kiosk rollout in Braga is paused"
+    for text in (long, short, "The office plant is a ficus"):
+        memory.remember(text, source=USER)
+    question = "who leads the kiosk rollout in Braga?"
+    assert memory.recall(question).items[0].text == long
+    assert [i.text for i in memory.auto_recall(question).items] == [short]
 
 
 def test_the_words_around_the_facts_take_no_room_from_them(memory: Memory) -> None:
@@ -314,7 +318,6 @@ def test_a_question_without_a_topic_gets_the_profile_and_the_best_facts(stocked:
 
 @pytest.mark.parametrize("budget", [0, 90, 400, 1000, 1500, 4000])
 def test_the_context_never_overruns_its_budget(stocked: Memory, clock: SetClock, budget: int) -> None:
-    """memory.md §18.1 row 16: long daily notes count like all else."""
     stocked.profile({"name": "Ana", "skills": "Go, Rust, ção"}, source=USER)
     stocked.note("Long note ção " * 400, time=clock.now)
     for day in range(20):
@@ -323,14 +326,19 @@ def test_the_context_never_overruns_its_budget(stocked: Memory, clock: SetClock,
     assert len(text.encode()) <= budget
 
 
-def test_long_notes_are_shortened_and_leave_room_for_what_comes_behind_them(memory: Memory, clock: SetClock) -> None:
-    """memory.md §18.1 row 16."""
+@pytest.mark.parametrize("budget", [1900, 2500, 3000])
+def test_long_notes_are_shortened_and_leave_room_for_what_comes_behind_them(
+    memory: Memory, clock: SetClock, budget: int
+) -> None:
+    """memory.md §18.1 row 16: they count like all else, so what comes behind them does not overrun the budget."""
     memory.record_episode("Moved the deploys to arm64", source=EXTRACTED)
+    for number in range(4):
+        memory.record_episode(f"Moved deploy {number} " + "from one cluster to the next " * 25, source=EXTRACTED)
     for days in range(3):
         memory.note(f"Note of day {days}: " + "a long day of deploys. " * 400, time=clock.now - timedelta(days=days))
-    context = memory.recall("how do we deploy?", budget=3000).context
-    assert len(context.encode()) <= 3000
-    for told in ("Note of day 0", "Note of day 1", "Note of day 2", "## Recent Episodes", "Moved the deploys"):
+    context = memory.recall("how do we deploy?", budget=budget).context
+    assert budget * 0.7 < len(context.encode()) <= budget
+    for told in ("Note of day 0", "Note of day 1", "Note of day 2", "## Recent Episodes"):
         assert told in context
 
 

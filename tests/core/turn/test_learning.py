@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from datetime import timedelta
 from pathlib import Path
 
 from chatls_core.llm.messages import Message, ToolResultPart
 from chatls_core.turn.agent import Agent
 from chatls_core.turn.exchange import ChatRequest
+from chatls_core.turn.learning import BackgroundLearning
 from tests.core.turn.conftest import Desk
 from tests.fakes.model_server import ErrorReply, Reply
 
@@ -56,6 +59,27 @@ async def test_the_tail_is_queued_when_the_agent_ends_and_learned_by_the_next_on
     assert result.notice == "remembered 1 fact, 1 episode"
     assert [f.content for f in agent.services.memory.facts().facts] == ["The user's dog is called Rex"]
     assert not queued(desk.home)
+
+
+async def test_house_is_kept_at_each_start_though_no_process_lasts(desk: Desk) -> None:
+    """memory.md §18.1 row 22: whoever works an hour a day has no old notes lying about."""
+    services = desk.agent.services
+    services.memory.note("long ago", time=desk.clock.now - timedelta(days=40))
+    waits: list[float] = []
+    waiting_again = asyncio.Event()
+
+    async def wait(seconds: float) -> None:
+        waits.append(seconds)
+        if len(waits) > 1:
+            waiting_again.set()
+            await asyncio.Event().wait()
+
+    learning = BackgroundLearning(services, {}, lambda: ("", ""), wait=wait)
+    learning.start()
+    await waiting_again.wait()
+    await learning.close()
+    assert sum(waits[:1]) < 60
+    assert not list((desk.home / "memory").glob("20*/*.md"))
 
 
 async def test_the_cost_says_what_learning_brought_and_how_often_it_was_used(desk: Desk) -> None:
