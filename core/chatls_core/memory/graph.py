@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -121,16 +122,30 @@ def _other_key(other: Neighbour) -> str:
     return f"{_PREFIX.get(other.kind, other.kind)}:{other.name}"
 
 
+def _projects_at(now: Snapshot) -> Callable[[str], tuple[str, ...]]:
+    """The nodes of the projects a path or a name means; each path is compared once, not for every fact."""
+
+    @cache
+    def found(where: str) -> tuple[str, ...]:
+        return tuple(
+            f"project:{p.name.lower()}"
+            for p in now.projects
+            if same_project(where, p.path) or where.lower() == p.name.lower()
+        )
+
+    return found
+
+
 def _link_facts(net: Net, now: Snapshot) -> None:
+    projects_at = _projects_at(now)
     for f in now.alive.facts.values():
         key = f"fact:{f.id}"
         for tag in f.tags or ():
             _tag(net, key, tag)
         _tag(net, key, f.category, 0.5)
         if f.source_project:
-            for p in now.projects:
-                if same_project(f.source_project, p.path) or f.source_project.lower() == p.name.lower():
-                    _edge(net, key, f"project:{p.name.lower()}", 2)
+            for project in projects_at(f.source_project):
+                _edge(net, key, project, 2)
     links = topic_links([t.name for t in now.topics], now.alive.facts.values())
     for t in now.topics:
         for fact_id in {*t.related_fact_ids, *links[t.name]}:
@@ -144,6 +159,7 @@ def _link_facts(net: Net, now: Snapshot) -> None:
 
 
 def _link_episodes(net: Net, now: Snapshot) -> None:
+    projects_at = _projects_at(now)
     by_day: defaultdict[tuple[str, date], list[str]] = defaultdict(list)
     for f in now.alive.facts.values():
         if f.source_project:
@@ -152,9 +168,8 @@ def _link_episodes(net: Net, now: Snapshot) -> None:
         key = f"episode:{e.id}"
         if key not in net or not e.project:
             continue
-        for p in now.projects:
-            if same_project(e.project, p.path) or e.project.lower() == p.name.lower():
-                _edge(net, key, f"project:{p.name.lower()}", 2)
+        for project in projects_at(e.project):
+            _edge(net, key, project, 2)
         for fact_id in by_day.get((e.project, e.date.date()), ()):
             _edge(net, key, f"fact:{fact_id}", 1)
 
