@@ -47,6 +47,12 @@ describe('a result in the preview', () => {
     expect(html).toContain('<code>&lt;i&gt;</code>');
   });
 
+  it('breaks words that would push the rest of a table away, and no others', () => {
+    const table = `| fact | age |\n| --- | --- |\n| ${'W'.repeat(60)} | 12 d |`;
+    const html = md.render(table, { currentDocument: { scheme: 'chatls-result' } });
+    expect(html.match(/<td[^>]*>/g)).toEqual(['<td style="overflow-wrap: anywhere">', '<td>']);
+  });
+
   it('changes no other document', () => {
     const plainMd = new MarkdownIt({ html: true });
     for (const env of [{ currentDocument: { scheme: 'file' } }, {}]) expect(md.render(text, env)).toBe(plainMd.render(text));

@@ -57,6 +57,10 @@ describe('the Memory view', () => {
     expect(shown.description).toBe('▰▰▰▰▰ · 3 d · 90 % · pinned');
     expect(shown.speech).toBe('We deploy on Thursdays, score 2.0, 3 days old, confidence 90 %, pinned');
     expect(shown.actions).toBe('fact.pinned.open');
+    expect([shown.icon, find(rows, 'x')!.icon]).toEqual(['pinned', 'lock']);
+    const marks = [0.1, 1, 2].map((score, index) => find(memoryRows({ ...nothing, facts: [fact, { ...fact, id: 'y', content: 'y', score, pinned: false }], total: 2 }), 'y')!.icon ?? index);
+    expect(marks, 'the larger the score, the larger the mark').toEqual(['circle-small', 'circle-small-filled', 'circle-filled']);
+    expect(shown.tooltip).toContain('general · score 2.0 · 3 d · confidence 90 % · pinned');
     expect(find(rows, 'x')).toMatchObject({ description: '▰▰▰▱▱ · today · 90 % · sensitive', actions: 'fact.loose.sensitive' });
   });
 

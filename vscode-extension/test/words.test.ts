@@ -60,6 +60,7 @@ describe('results', () => {
     const safe = withoutRemoteContent('![x](https://e.org/a.png) <img src="https://e.org/b.png"> <IFRAME src=x> text < 3');
     expect(safe).not.toMatch(/!\[|<img|<iframe/i);
     expect(safe).toContain('text < 3');
+    expect(withoutRemoteContent('\\<img src=x>'), 'is text already').toBe('\\<img src=x>');
   });
 
 });

@@ -40,5 +40,5 @@ export class Results implements vscode.TextDocumentContentProvider, vscode.Dispo
 export function withoutRemoteContent(markdown: string): string {
   return markdown
     .replace(/!\[/g, '!\\[')
-    .replace(/<(?=\s*\/?(?:img|video|audio|source|picture|iframe|object|embed|link|style|svg)\b)/gi, '&lt;');
+    .replace(/(?<!\\)<(?=\s*\/?(?:img|video|audio|source|picture|iframe|object|embed|link|style|svg)\b)/gi, '&lt;');
 }

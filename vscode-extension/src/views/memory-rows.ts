@@ -165,6 +165,7 @@ function factRow(fact: Fact, best: number): Row {
     pinned: fact.pinned === true,
     sensitive: fact.sensitive === true,
   };
+  const scored = l10n.t('score {0}', (fact.score ?? 0).toFixed(1));
   const percent = fact.confidence === undefined ? undefined : Math.round(100 * fact.confidence);
   const confidence = percent === undefined ? '' : l10n.t('confidence {0} %', percent);
   const sources = fact.sources ?? [];
@@ -175,12 +176,18 @@ function factRow(fact: Fact, best: number): Row {
   return {
     ...leaf(target),
     description: [scoreBar(fact.score ?? 0, best), age, percent === undefined ? '' : `${percent} %`, who, ...marks].filter(Boolean).join(' · '),
-    tooltip: [fact.content, '', [fact.category, confidence, source, ...marks].filter(Boolean).join(' · ')].join('\n'),
-    speech: [oneLine(fact.content), l10n.t('score {0}', (fact.score ?? 0).toFixed(1)), spokenAge, confidence, source, ...marks].filter(Boolean).join(', '),
-    icon: fact.pinned ? 'pinned' : fact.sensitive ? 'lock' : 'circle-small',
+    tooltip: [fact.content, '', [fact.category, scored, age, confidence, source, ...marks].filter(Boolean).join(' · ')].join('\n'),
+    speech: [oneLine(fact.content), scored, spokenAge, confidence, source, ...marks].filter(Boolean).join(', '),
+    icon: fact.pinned ? 'pinned' : fact.sensitive ? 'lock' : scoreIcon(fact.score ?? 0, best),
     actions: `fact${fact.pinned ? '.pinned' : '.loose'}${target.origin ? '.said' : ''}${fact.sensitive ? '.sensitive' : '.open'}`,
     command: { command: DETAILS, title: l10n.t('Where It Comes From') },
   };
+}
+
+/** A mark as large as the score: it is seen where the side bar is too narrow for more than the words. */
+function scoreIcon(score: number, best: number): string {
+  const share = best > 0 ? score / best : 0;
+  return share > 2 / 3 ? 'circle-filled' : share > 1 / 3 ? 'circle-small-filled' : 'circle-small';
 }
 
 /** Five marks, filled in proportion to the best score shown. */
