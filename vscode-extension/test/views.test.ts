@@ -138,6 +138,9 @@ describe('the Memory view', () => {
   it('says what cannot be read instead of that nothing is remembered', () => {
     const problem = 'memory_index.json is encrypted with another key.';
     expect(memoryRows({ ...nothing, problems: [problem] })).toMatchObject([{ label: problem, icon: 'warning' }]);
+    const [group] = memoryRows({ ...nothing, problems: [problem, 'another'] });
+    expect(group).toMatchObject({ label: '2 files of memory need a look', expanded: true });
+    expect(group!.children!.map(({ label }) => label)).toEqual([problem, 'another']);
   });
 
   it('text that turns the direction of writing, or is long, spoils no row', () => {

@@ -100,7 +100,8 @@ export class GraphPanel implements vscode.Disposable, vscode.WebviewPanelSeriali
       const { data: stats } = await run<{ problems?: string[] } | undefined>('chatls.memory.stats');
       if (reading !== this.readings) return;
       await this.post({ type: 'graph', graph });
-      if (stats?.problems?.length) await this.post({ type: 'problem', text: stats.problems.join(' ') });
+      const [first, ...more] = stats?.problems ?? [];
+      if (first) await this.post({ type: 'problem', text: more.length ? `${first} ${vscode.l10n.t('{0} more in Memory Statistics.', more.length)}` : first });
       await this.lookAtSubject();
     } catch (error) {
       const { message, hint } = failureOf(error);

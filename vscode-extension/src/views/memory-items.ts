@@ -45,7 +45,11 @@ export function registerMemoryItems(input: MemoryItemsInput): vscode.Disposable[
     action('chatls.ui.memory.item.notSensitive', (target) => mark(run, target, false)),
     action('chatls.ui.memory.item.forget', (target) => forget(run, target)),
     action('chatls.ui.memory.item.why', (target) => openSource(run, results, target, openMessage)),
-    action('chatls.ui.memory.item.details', (target) => showWhy(run, results, target)),
+    action('chatls.ui.memory.item.details', async (target) => {
+      await showWhy(run, results, target);
+      // The preview takes the focus; who goes through the rows is not to lose it.
+      await vscode.commands.executeCommand('chatls.memory.focus');
+    }),
     action('chatls.ui.memory.item.accept', async (target) => void (await run('chatls.memory.accept', { ids: target.ids ?? [target.id] }))),
     action('chatls.ui.memory.item.reject', async (target) => void (await run('chatls.memory.reject', { ids: target.ids ?? [target.id] }))),
     action('chatls.ui.memory.item.digest', async ({ id, text }) => results.show(text, (await run('chatls.memory.digests', { name: id })).markdown)),

@@ -39,7 +39,10 @@ export function memoryRows(memory: MemoryContents): Row[] {
 
 /** What is wrong with the files: what cannot be read must not be taken for forgotten. */
 export function problemRows(problems: string[] = []): Row[] {
-  return problems.map((problem, index) => ({ id: `problem:${index}`, label: oneLine(problem), icon: 'warning', tooltip: problem }));
+  const command = { command: 'chatls.ui.memory.stats', title: l10n.t('Memory Statistics') };
+  const rows = problems.map((problem, index): Row => ({ id: `problem:${index}`, label: oneLine(problem), icon: 'warning', tooltip: problem, command }));
+  if (rows.length < 2) return rows;
+  return [{ id: 'problems', label: l10n.t('{0} files of memory need a look', rows.length), icon: 'warning', children: rows, expanded: true }];
 }
 
 /** The rows of a search: the best first, with the reason it was found. */
