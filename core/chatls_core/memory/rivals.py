@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from functools import cache
 
 from chatls_core.memory.records import Fact
-from chatls_core.memory.slot_words import IN_ENGLISH, SPELLINGS
+from chatls_core.memory.slot_words import SPELLINGS
 from chatls_core.memory.slots import related_words
+from chatls_core.memory.statement_words import translations
 from chatls_core.store.changes import changed_span
 from chatls_core.text import tokenizer
 
@@ -77,4 +78,4 @@ def _stems(text: str) -> set[str]:
 @cache
 def _english() -> dict[str, str]:
     """Stems of words that a statement in the other language, or in British spelling, has in American English."""
-    return {tokenizer.stem(a, "en"): tokenizer.stem(b, "en") for a, b in (IN_ENGLISH | SPELLINGS).items()}
+    return {tokenizer.stem(a, "en"): tokenizer.stem(b, "en") for a, b in {**translations(), **SPELLINGS}.items()}

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from functools import cache
 
 from chatls_core.memory import slot_words as words
 from chatls_core.text import tokenizer
+from chatls_core.text.translations import PAIRS
 
 _TOKEN = re.compile(r"[a-z][a-z0-9+.\-]*://[^\s,;]+|\d+(?:[.:/,\-]\d+)*%?|[a-z][\w+#]*(?:[.\-/@][\w+#]+)*|[^\W_]+")
 _WORD_VERSION = re.compile(r"([a-z]{3,})v?(\d+(?:\.\d+)+)")
@@ -15,6 +18,7 @@ _GO = re.compile(r"(?<=\w )Go\b")
 """The language, which the verb must not hide."""
 _EVERY = re.compile(rf"\b(every|each|cada) ({'|'.join(sorted(words.UNITS))})\b")
 _POSSESSIVE = re.compile(r"(\w+)'s\b")
+_DATABASE = re.compile(r"\bbancos? de dados\b")
 _CLOCK = re.compile(r"\b(\d{1,2})h(\d\d)\b")
 _TEAM = re.compile(r"\btime(?= d[aeo]s? )|(?:(?<=\bo )|(?<=\bao )|(?<=\bpelo )|(?<=\bnosso ))time\b")
 """The Portuguese team, not the English time."""
@@ -39,6 +43,7 @@ def fold(text: str) -> str:
     text = _GO.sub("golang", " ".join(text.split()))
     text = tokenizer.fold(text).replace("’", "'")
     text = text.replace("can't", "can not").replace("won't", "will not")
+    text = _DATABASE.sub("database", text)
     text = _COMPOUND.sub(lambda m: m[0].replace(" ", "-"), text)
     text = _ORDINAL.sub(r"\1", text)
     text = _EVERY.sub(r"\1 1 \2", text)
@@ -76,12 +81,24 @@ def is_number(token: str) -> bool:
     return token[0].isdigit()
 
 
+@cache
+def translations() -> Mapping[str, str]:
+    """The first English word for each Portuguese one; those that statements turn on come before the general ones."""
+    return {first: english for first, english, *_ in map(str.split, PAIRS.strip().splitlines())} | words.IN_ENGLISH
+
+
+def in_english(token: str) -> str:
+    """The English word for a folded Portuguese one, or its plural; empty for one that is not known."""
+    known = translations()
+    return known.get(token) or (known.get(token[:-1], "") if token.endswith("s") else "")
+
+
 def stem(token: str) -> str:
     """The stem of a token; a word that says the contrary of another becomes that word."""
     token = words.OPPOSITES.get(token, token)
     for ending, singular in _ENDINGS:
         token = ending.sub(singular, token)
-    token = words.IN_ENGLISH.get(token) or words.SPELLINGS.get(token, token)
+    token = in_english(token) or words.SPELLINGS.get(token, token)
     return tokenizer.stem(token, "en") if token.isascii() else token
 
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 from chatls_core.memory import slot_patterns as patterns
 from chatls_core.memory import slot_words as words
 from chatls_core.memory.holders import Held, Passing, held_in, passing_in
-from chatls_core.memory.statement_words import bag, content, fold, is_number, stem, tokens_of
+from chatls_core.memory.statement_words import bag, content, fold, in_english, is_number, stem, tokens_of
 from chatls_core.memory.transitions import Transition, main_part, transition_in
 from chatls_core.text import tokenizer
 
@@ -314,7 +314,7 @@ def _slots(folded: str, text: str) -> list[Slot]:
         elif name == "license":
             found.append(Slot(entity | {stem(name)}, "is", value))
         elif name == "set":
-            if any(words.IN_ENGLISH.get(t, t) in words.ATTRIBUTES for t in tokens_of(match["who"])):
+            if any((in_english(t) or t) in words.ATTRIBUTES for t in tokens_of(match["who"])):
                 found.append(Slot(entity, "is", value))
         elif name == "called":
             if named := frozenset(content(tokens_of(match["who"]))):  # "the team" has a name, "the project" another
@@ -395,7 +395,7 @@ def _class_slots(folded: str) -> list[Slot]:
         tokens = tokens_of(clause)
         for token in tokens:
             if (name := words.CLASS_OF.get(token)) is not None:
-                word = words.IN_ENGLISH.get(token, token)
+                word = in_english(token) or token
                 found.setdefault(name, set()).add(words.ALIKE.get(word, word))
         beside |= set(content([t for t in tokens if t not in words.CLASS_OF and t not in words.NEUTRAL]))
     beside -= participle_stems()

@@ -77,6 +77,10 @@ SAME = [
     ("The retry limit is 5", "O limite de tentativas é 5"),
     ("The demo is on Thursday", "A demo é na quinta"),
     ("Marta's birthday is May 3", "O aniversário da Marta é 3 de maio"),
+    ("User plays guitar", "O usuário toca violão"),
+    ("O serviço de carrinho é escrito em Java", "The cart service is written in Java"),
+    ("User is allergic to peanuts", "O usuário é alérgico a amendoim"),
+    ("Use double quotes in JSON", "Usar aspas duplas em JSON"),
 ]
 
 
