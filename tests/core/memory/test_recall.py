@@ -297,6 +297,8 @@ def test_everyday_times_are_read_as_they_are_meant(memory: Memory, clock: SetClo
     assert told("abril de 2025 deploy") == ["Deployed the ledger"]
     assert [i.text for i in memory.recall("abril de 2025 deploy").items] == ["Deployed the ledger"]
     assert told("last week") == ["Fixed the parser with Marco", "Tuned the parser"]
+    memory.remember("Ticket 2025 is about the login page", source=USER)
+    assert [i.text for i in memory.recall("o que fizemos em abril de 2025?").items] == ["Deployed the ledger"]
 
 
 def test_a_time_alone_brings_what_happened_then(memory: Memory, clock: SetClock) -> None:
