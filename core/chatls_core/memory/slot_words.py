@@ -42,34 +42,35 @@ SPELLINGS = word_pairs("favourite:favorite colour:color licence:license centre:c
 
 IN_ENGLISH = word_pairs(
     """
-    usuario:user usuaria:user empresa:employer aspas-simples:single-quotes aspas-duplas:double-quotes nome:name
-    versao:version porta:port prazo:deadline dono:owner dona:owner lider:leader gerente:manager chefe:boss
-    linguagem:language regiao:region limite:limit tamanho:size orcamento:budget tema:theme formato:format padrao:default
-    endereco:address telefone:phone aniversario:birthday cidade:city fuso:timezone salario:salary reuniao:meeting
-    servidor:server dominio:domain caminho:path pasta:folder prioridade:priority cor:color provedor:provider
-    modelo:model plano:plan preco:price licenca:license idade:age altura:height peso:weight projeto:project equipe:team
-    repositorio:repository aplicacao:application usa:uses usam:use usamos:use roda:runs rodam:run mora:lives vive:lives
-    trabalha:works prefere:prefers gosta:likes expira:expires dura:lasts escuta:listens servico:service escuro:dark
-    claro:light espacos:spaces sessao:session tentativas:retries tentativa:retry resposta:answer respostas:answers
-    curta:short curtas:short curto:short longa:long longas:long detalhadas:detailed conciso:concise concisas:concise
-    futebol:football cafe:coffee cha:tea carro:car cachorro:dog gato:cat senha:password teste:test testes:tests
-    cobertura:coverage pacote:package fila:queue escritorio:office documentacao:documentation cliente:client
-    arquivo:file pagina:page casado:married casada:married solteiro:single solteira:single divorciado:divorced
-    divorciada:divorced vegetariano:vegetarian vegetariana:vegetarian vegano:vegan vegana:vegan estagiario:intern
-    estagiaria:intern diretor:director diretora:director coordenador:coordinator coordenadora:coordinator falha:fails
-    falham:fail chaves:keys chave:key devolve:returns retorna:returns segundo:second segundos:seconds minuto:minute
-    minutos:minutes hora:hour horas:hours dia:day dias:days semana:week semanas:weeks mes:month meses:months ano:year
-    anos:years segunda:monday terca:tuesday quarta:wednesday quinta:thursday sexta:friday sabado:saturday domingo:sunday
-    segundas:mondays tercas:tuesdays quartas:wednesdays quintas:thursdays sextas:fridays sabados:saturdays
-    domingos:sundays janeiro:january fevereiro:february marco:march abril:april maio:may junho:june julho:july
-    agosto:august setembro:september outubro:october novembro:november dezembro:december lisboa:lisbon londres:london
-    berlim:berlin roma:rome madri:madrid viena:vienna praga:prague dados:data infraestrutura:infrastructure
-    lancamento:release lancamentos:releases produto:product favorita:favorite favorito:favorite verde:green azul:blue
-    vermelho:red vermelha:red amarelo:yellow amarela:yellow preto:black preta:black branco:white branca:white
-    laranja:orange roxo:purple roxa:purple cinza:grey marrom:brown mae:mother pai:father irmao:brother irma:sister
-    filho:son filha:daughter esposa:wife marido:husband permite:allows permitem:allow gratuito:free gratuita:free
-    projetos:projects dorme:sleeps noite:night manha:morning semanal:weekly diario:daily mensal:monthly anual:yearly
-    quinzenal:biweekly ingles:english portugues:portuguese espanhol:spanish frances:french alemao:german
+    usuario:user usuaria:user pedido:order pedidos:orders empresa:employer aspas-simples:single-quotes
+    aspas-duplas:double-quotes nome:name versao:version porta:port prazo:deadline dono:owner dona:owner lider:leader
+    gerente:manager chefe:boss linguagem:language regiao:region limite:limit tamanho:size orcamento:budget tema:theme
+    formato:format padrao:default endereco:address telefone:phone aniversario:birthday cidade:city fuso:timezone
+    salario:salary reuniao:meeting servidor:server dominio:domain caminho:path pasta:folder prioridade:priority
+    cor:color provedor:provider modelo:model plano:plan preco:price licenca:license idade:age altura:height peso:weight
+    projeto:project equipe:team repositorio:repository aplicacao:application usa:uses usam:use usamos:use roda:runs
+    rodam:run mora:lives vive:lives trabalha:works prefere:prefers gosta:likes expira:expires dura:lasts escuta:listens
+    servico:service escuro:dark claro:light espacos:spaces sessao:session tentativas:retries tentativa:retry
+    resposta:answer respostas:answers curta:short curtas:short curto:short longa:long longas:long detalhadas:detailed
+    conciso:concise concisas:concise futebol:football cafe:coffee cha:tea carro:car cachorro:dog gato:cat senha:password
+    teste:test testes:tests cobertura:coverage pacote:package fila:queue escritorio:office documentacao:documentation
+    cliente:client arquivo:file pagina:page casado:married casada:married solteiro:single solteira:single
+    divorciado:divorced divorciada:divorced vegetariano:vegetarian vegetariana:vegetarian vegano:vegan vegana:vegan
+    estagiario:intern estagiaria:intern diretor:director diretora:director coordenador:coordinator
+    coordenadora:coordinator falha:fails falham:fail chaves:keys chave:key devolve:returns retorna:returns
+    segundo:second segundos:seconds minuto:minute minutos:minutes hora:hour horas:hours dia:day dias:days semana:week
+    semanas:weeks mes:month meses:months ano:year anos:years segunda:monday terca:tuesday quarta:wednesday
+    quinta:thursday sexta:friday sabado:saturday domingo:sunday segundas:mondays tercas:tuesdays quartas:wednesdays
+    quintas:thursdays sextas:fridays sabados:saturdays domingos:sundays janeiro:january fevereiro:february marco:march
+    abril:april maio:may junho:june julho:july agosto:august setembro:september outubro:october novembro:november
+    dezembro:december lisboa:lisbon londres:london berlim:berlin roma:rome madri:madrid viena:vienna praga:prague
+    dados:data infraestrutura:infrastructure lancamento:release lancamentos:releases produto:product favorita:favorite
+    favorito:favorite verde:green azul:blue vermelho:red vermelha:red amarelo:yellow amarela:yellow preto:black
+    preta:black branco:white branca:white laranja:orange roxo:purple roxa:purple cinza:grey marrom:brown mae:mother
+    pai:father irmao:brother irma:sister filho:son filha:daughter esposa:wife marido:husband permite:allows
+    permitem:allow gratuito:free gratuita:free projetos:projects dorme:sleeps noite:night manha:morning semanal:weekly
+    diario:daily mensal:monthly anual:yearly quinzenal:biweekly ingles:english portugues:portuguese espanhol:spanish
+    frances:french alemao:german
     """
 )
 """Words of a statement's frame in the other language: one who changes languages still means the same thing."""
