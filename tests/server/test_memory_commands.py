@@ -76,6 +76,9 @@ async def test_every_subcommand_answers_in_readable_markdown(editor: LspClient, 
     assert "Changed: name." in await say("/memory profile set name=Ana")
     assert "| role | tester = lead |" in await say("/memory profile set role: tester = lead")
     assert "| name | Ana |" in await say("/memory profile")
+    assert "| goals | ship v2 |" in await say("/memory profile set goals=ship v2, write docs")
+    cleared = await say("/memory profile set goals_replace=")  # memory.md §18.1 row 24
+    assert "Changed: goals." in cleared and "ship v2" not in cleared
     table = await say("/memory facts gotcha")
     assert "| # | fact | category | score | confidence | used | age | source |" in table and "Port 8080" in table
     assert "No facts in category personal." in await say("/memory facts personal")
