@@ -8,7 +8,7 @@ from __future__ import annotations
 import calendar
 import re
 from collections.abc import Iterator, Sequence
-from datetime import datetime
+from datetime import date, datetime, time
 
 from .tokenizer import fold
 
@@ -17,6 +17,18 @@ def iso_moment(text: str) -> datetime:
     """An ISO date or moment, in local time where it names no zone. Raises :class:`ValueError`."""
     value = datetime.fromisoformat(text)
     return value if value.tzinfo else value.astimezone()
+
+
+def iso_end(text: str) -> datetime:
+    """The last moment of an ISO date, or the moment that is named: what "until" and "as of" mean by a day.
+
+    In local time where no zone is named. Raises :class:`ValueError`.
+    """
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        return iso_moment(text)
+    return datetime.combine(day, time.max).astimezone()
 
 
 def _numbered(first: int, *rows: str) -> dict[str, int]:

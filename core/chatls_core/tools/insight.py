@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any, ClassVar, Literal
 
@@ -10,7 +11,7 @@ from pydantic import Field, model_validator
 
 from chatls_core.host import Location, Position, Range
 from chatls_core.sessions import SessionError, SessionStore
-from chatls_core.text.dates import iso_moment
+from chatls_core.text.dates import iso_end, iso_moment
 from chatls_core.text.redaction import redact
 from chatls_core.tools.aftermath import save_files
 from chatls_core.tools.base import Tool, ToolArguments, ToolContext, ToolError, ToolOutcome
@@ -101,6 +102,7 @@ class SessionArguments(ToolArguments):
     message: str = Field("", description="get: id of one message to show in full.")
     date_from: str = Field("", description="search: not before this ISO date.")
     date_to: str = Field("", description="search: not after this ISO date.")
+    as_of: str = Field("", description="search: answer as of this ISO date.")
 
     @model_validator(mode="before")
     @classmethod
@@ -144,7 +146,10 @@ class SessionTool(Tool[SessionArguments]):
                     raise ToolError('search needs a query, e.g. {"command": "search", "query": "deployment"}.')
                 try:
                     found = self._sessions.search(
-                        arguments.query, date_from=_date(arguments.date_from), date_to=_date(arguments.date_to)
+                        arguments.query,
+                        date_from=_date("date_from", arguments.date_from, iso_moment),
+                        date_to=_date("date_to", arguments.date_to, iso_end),
+                        as_of=_date("as_of", arguments.as_of, iso_end),
                     )
                 except ValueError as error:
                     raise ToolError(str(error)) from error
@@ -165,5 +170,10 @@ class SessionTool(Tool[SessionArguments]):
                 return "\n".join(lines) or "No conversation is saved yet.", f"{listed.total} conversations"
 
 
-def _date(text: str) -> datetime | None:
-    return iso_moment(text) if text else None
+def _date(name: str, text: str, read: Callable[[str], datetime]) -> datetime | None:
+    if not text.strip():
+        return None
+    try:
+        return read(text.strip())
+    except ValueError as error:
+        raise ToolError(f"{name} {text!r} is no ISO date such as 2026-03-31.") from error

@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from chatls_core.memory import Memory, Source
 from chatls_core.memory.refusals import told
 from chatls_core.store import StoreReadOnlyError
-from chatls_core.text.dates import iso_moment
+from chatls_core.text.dates import iso_end
 from chatls_core.tools.base import Tool, ToolArguments, ToolContext, ToolError, ToolOutcome
 
 Command = Literal["remember", "recall", "forget", "profile", "timeline", "neighbors", "map"]
@@ -36,6 +36,9 @@ class MemoryArguments(ToolArguments):
     query: str = Field("", description="recall, timeline, neighbors: what to look for.")
     match: str = Field("", description="forget: text the items to forget contain.")
     fields: dict[str, str] = Field(default_factory=dict, description='profile: values to set, e.g. {"name": "Ana"}.')
+    start: str = Field("", description="timeline: not before this date or time in words.")
+    end: str = Field("", description="timeline: not after it.")
+    project: str = Field("", description="timeline: only work on this project.")
     as_of: str = Field("", description="recall, timeline: answer as of this ISO date.")
 
     @model_validator(mode="before")
@@ -49,6 +52,7 @@ class MemoryArguments(ToolArguments):
             data = {**data, **data.pop("args")}
         command = str(data.get("command") or data.pop("cmd", "") or "").strip().lower()
         data["command"] = ALIASES.get(command, command)
+        data |= {new: data.pop(old) for old, new in (("from", "start"), ("to", "end")) if old in data}
         if isinstance(data.get("fields"), dict):
             data["fields"] = {
                 str(k): ", ".join(map(str, v)) if isinstance(v, list) else str(v) for k, v in data["fields"].items()
@@ -108,7 +112,10 @@ class MemoryTool(Tool[MemoryArguments]):
                 view = memory.profile(arguments.fields or None, source=source)
                 return view.discreet().plain, "profile"
             case "timeline":
-                return memory.timeline(arguments.query, as_of=as_of).plain, "timeline"
+                past = memory.timeline(
+                    arguments.query, start=arguments.start, end=arguments.end, project=arguments.project, as_of=as_of
+                )
+                return past.plain, f"{len(past.episodes)} episodes"
             case "neighbors":
                 if not arguments.query.strip():
                     raise ToolError("neighbors needs a query: the name of something remembered.")
@@ -125,6 +132,6 @@ def _date(text: str) -> datetime | None:
     if not text.strip():
         return None
     try:
-        return iso_moment(text.strip())
+        return iso_end(text.strip())
     except ValueError as error:
         raise ToolError(f"as_of {text!r} is no ISO date such as 2026-03-31.") from error

@@ -13,7 +13,7 @@ from chatls_core.memory.refusals import told
 from chatls_core.prompt.turn_context import is_told, tell_later
 from chatls_core.store import StoreReadOnlyError
 from chatls_core.text.amounts import amount
-from chatls_core.text.dates import iso_moment
+from chatls_core.text.dates import iso_end, iso_moment
 from chatls_core.text.literal import literal
 from chatls_server.lsp.errors import INTERNAL_ERROR, INVALID_PARAMS, RpcError
 from chatls_server.lsp.protocol import commands as args
@@ -67,10 +67,19 @@ async def warned(server: ChatServer, found: CommandResult) -> CommandResult:
 
 def date(text: str | None, name: str) -> datetime | None:
     """An ISO date of the wire. Raises −32602 naming the field."""
+    return _date(text, name, iso_moment)
+
+
+def until(text: str | None, name: str) -> datetime | None:
+    """An ISO date of the wire that counts whole. Raises −32602 naming the field."""
+    return _date(text, name, iso_end)
+
+
+def _date(text: str | None, name: str, read: Callable[[str], datetime]) -> datetime | None:
     if not text:
         return None
     try:
-        return iso_moment(text)
+        return read(text)
     except ValueError as error:
         raise RpcError(INVALID_PARAMS, f"{name}: {text!r} is no ISO date such as 2026-03-31") from error
 
@@ -96,11 +105,13 @@ async def remember(server: ChatServer, a: args.RememberArgs) -> CommandResult:
 @command("chatls.memory.recall", args.RecallArgs)
 async def recall(server: ChatServer, a: args.RecallArgs) -> CommandResult:
     """What is known about something, with reasons and sources."""
-    as_of, where = date(a.as_of, "asOf"), project(server)
+    as_of, where = until(a.as_of, "asOf"), project(server)
     if a.typing:
         return await answer(server, lambda m: m.find(a.query, limit=a.limit or 10, project=where))
     await (await server.agent()).services.meaning.prepare(a.query, guess=False)
     found = await ask(server, lambda m: m.recall(a.query, as_of=as_of, limit=a.limit or 10, project=where))
+    if as_of is not None:  # what rides along is what holds now
+        return await warned(server, CommandResult(markdown=found.markdown, data={**to_json(found), "autoRecall": []}))
     unasked = await ask(server, lambda m: m.auto_recall(a.query, project=where))
     rides = "\n".join(f"- {literal(i.text)}" for i in unasked.items)
     text = f"{found.markdown}\n\n### Rides along with such a message unasked\n\n{rides}" if rides else found.markdown
@@ -164,7 +175,7 @@ async def why(server: ChatServer, a: args.FactIdArgs) -> CommandResult:
 @command("chatls.memory.timeline", args.TimelineArgs)
 async def timeline(server: ChatServer, a: args.TimelineArgs) -> CommandResult:
     """Episodes in a window of time."""
-    as_of = date(a.as_of, "asOf")
+    as_of = until(a.as_of, "asOf")
     return await answer(
         server,
         lambda m: m.timeline(

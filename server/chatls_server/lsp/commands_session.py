@@ -13,7 +13,7 @@ from chatls_core.text.days import local_day
 from chatls_core.text.literal import literal
 from chatls_core.turn.live import LiveSession
 from chatls_core.turn.saving import save
-from chatls_server.lsp.commands_memory import date
+from chatls_server.lsp.commands_memory import date, until
 from chatls_server.lsp.errors import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, RpcError
 from chatls_server.lsp.protocol import commands as args
 from chatls_server.lsp.protocol.commands import CommandResult
@@ -185,10 +185,10 @@ async def undelete(server: ChatServer, a: args.UndoTokenArgs) -> CommandResult:
 async def search(server: ChatServer, a: args.SessionSearchArgs) -> CommandResult:
     """Find earlier conversations by what was said."""
     agent = await server.agent()
-    as_of = date(a.as_of, "asOf")
+    as_of = until(a.as_of, "asOf")
     found = await in_thread(
         lambda: agent.services.sessions.search(
-            a.query, date_from=date(a.from_, "from"), date_to=date(a.to, "to"), as_of=as_of, limit=a.limit or 10
+            a.query, date_from=date(a.from_, "from"), date_to=until(a.to, "to"), as_of=as_of, limit=a.limit or 10
         )
     )
     return CommandResult(markdown=found.markdown, data=to_json(found))
