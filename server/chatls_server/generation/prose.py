@@ -63,8 +63,8 @@ COMMANDS_INTRO = """
 `markdown`, a rich one draws `data`.
 
 `asOf`, `from` and `to` are ISO dates or moments, in local time where they name no zone. A day counts whole: `to` and
-`asOf` mean its end. The edges of a timeline may be words (“last month”, “março”) as well. With `asOf` a recall tells what
-held then, and not what would ride along now.
+`asOf` mean its end. The edges of a timeline may be words (“last month”, “março”) as well. With `asOf` a recall tells
+what held then, and not what would ride along now.
 """
 
 EDITOR = """
