@@ -103,8 +103,8 @@ class FactBook:
             same, refined = kept[0], []  # what the user said stands in the user's words
         if not by_user and (kept := _stated(beaten, alive)):
             return disk, self._contested(kept[0], content, category, project, source, origin, now)
-        if same is None and not by_user and (gone_at := self._removed_since(new_id, said, alive, now)) is not None:
-            reason = f"It was forgotten on {gone_at:%Y-%m-%d}, after it was said."
+        if same is None and not by_user and (ended := self._ended_since(new_id, said, alive, now)) is not None:
+            reason = f"It was said before {ended:%Y-%m-%d}, when it was forgotten or ceased to hold."
             return disk, _Outcome(Remembered(new_id, False, content, category, reason=reason), {})
         # A time to come was left by a clock set back since, and tells nothing.
         if newer := [f for f in beaten if said < alive.valid_from(f) <= now]:
@@ -138,13 +138,18 @@ class FactBook:
         leaving = [*gone, *pruned]
         return merges.placed(alive.listed, [fact], leaving), _Outcome(remembered, _times(leaving, now))
 
-    def _removed_since(self, item_id: str, said: datetime, alive: Alive, now: datetime) -> datetime | None:
-        """When the fact was removed, if it was said before that and is learned only now; what merely faded into the
-        archive may come back. A time to come, left by a clock set back since, tells nothing."""
-        gone = alive.tombstones.get(item_id)
-        if gone is None or not said < gone <= now or any(f.id == item_id for f in self._stores.archive.read()):
+    def _ended_since(self, item_id: str, said: datetime, alive: Alive, now: datetime) -> datetime | None:
+        """When the fact was forgotten or ceased to hold, if it was said before that and is learned only now.
+
+        What merely faded into the archive may come back. A time to come, left by a clock set back since, tells nothing.
+        """
+        buried = alive.tombstones.get(item_id)
+        if buried is None or not said < buried <= now or any(f.id == item_id for f in self._stores.archive.read()):
             return None
-        return gone
+        # Another value buries it when that is learned, and ends it when that was said.
+        ends = [e.valid_to for e in self._stores.history.read().entries if e.fact.id == item_id and _held(e)]
+        ended = max(ends, default=buried)
+        return ended if said < ended <= now else None
 
     def _relate(self, alive: Alive, content: str, new_id: str) -> tuple[Fact | None, list[Fact], list[Fact]]:
         """``(the fact this repeats, facts it updates, facts it says more exactly)``."""
@@ -428,6 +433,11 @@ class FactBook:
             return merges.placed(disk, [used(f) for f in disk if f.id in wanted]), None
 
         self._stores.facts.update(change)
+
+
+def _held(entry: HistoryEntry) -> bool:
+    """Whether a past value was ever believed."""
+    return entry.reason != "contested"
 
 
 def _stated(facts: Sequence[Fact], alive: Alive) -> list[Fact]:

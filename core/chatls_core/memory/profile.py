@@ -144,7 +144,7 @@ class _Edit:
 
     def note_entries(self, field: str, *, there: Collection[str] = (), gone: Collection[str] = ()) -> None:
         """Tombstones of a field's entries, by their keys: what is gone has one, what is there has none."""
-        stones = {**self.tombstones.get(field, {}), **dict.fromkeys(gone, self.now)}
+        stones = {**self.tombstones.get(field, {}), **dict.fromkeys(gone, self.said)}
         stones = {key: time for key, time in stones.items() if key not in there}
         if stones or field in self.tombstones:
             self.tombstones[field] = stones
@@ -356,7 +356,7 @@ class _Edit:
             self.refused[name] = "An empty value changes nothing; remove entries with <list>_remove or <list>_replace."
         elif field in SCALARS:
             if operation == "remove":
-                if _hits(self.values[field], value):
+                if _hits(self.values[field], value) and not self.outdated(field, self.values[field]):
                     self.clear_scalar(field)
             else:
                 self.scalar(field, value)

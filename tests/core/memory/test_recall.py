@@ -260,9 +260,9 @@ def test_a_month_in_the_question_asks_for_what_held_then(memory: Memory, clock: 
 )
 def test_a_length_of_time_is_no_date(memory: Memory, clock: SetClock, question: str) -> None:
     """memory.md §18.1 row 14: "30 days" were those of a month ago."""
-    clock.set(2026, 5, 1)
+    clock.set(2026, 5, 1, 12)
     memory.record_episode("Rewrote the importer", source=EXTRACTED)
-    clock.set(2026, 6, 1)
+    clock.set(2026, 6, 1, 12)
     memory.remember("The retention policy keeps logs for 30 days", source=USER)
     found = memory.recall(question)
     assert found.window is None
@@ -272,9 +272,9 @@ def test_a_length_of_time_is_no_date(memory: Memory, clock: SetClock, question: 
 
 def test_in_five_days_is_to_come(memory: Memory, clock: SetClock) -> None:
     """memory.md §18.1 row 14: "in 5 days" was five days ago."""
-    clock.set(2026, 5, 27)
+    clock.set(2026, 5, 27, 12)
     memory.record_episode("Rewrote the importer", source=EXTRACTED)
-    clock.set(2026, 6, 1)
+    clock.set(2026, 6, 1, 12)
     window = memory.recall("what is due in 5 days?").window
     assert window is None or window[0].date().isoformat() == "2026-06-06"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from chatls_core.memory import Source
-from tests.core.memory.worker.rig import Rig, outage
+from tests.core.memory.worker.rig import Rig, asked, outage
 
 FRIDAY = """\
 ## DAILY
@@ -135,6 +135,28 @@ async def test_what_was_forgotten_since_it_was_said_stays_forgotten(tmp_path: Pa
     assert rig.memory.timeline().episodes
     assert rig.memory.topics().topics
     assert rig.memory.projects().projects
+
+
+async def test_what_changed_and_changed_back_while_it_waited_is_as_it_was_said_last(tmp_path: Path) -> None:
+    """memory.md §18.1 row 6: several conversations of one queue, learned within a minute."""
+    rig = Rig(tmp_path)
+    rig.memory.remember("User lives in Lisbon", source=Source("extraction", time=rig.clock.now))
+    rig.memory.profile({"goals": "learn Go", "company": "Acme"}, source=Source("extraction", time=rig.clock.now))
+    rig.clock.advance(hours=1)
+    rig.offer("I moved to Porto, dropped Go and left Acme", "Noted.", "yes", "Fine.", session="first")
+    rig.clock.advance(hours=1)
+    rig.offer("I am back in Lisbon, learn Go and am with Acme again", "Noted.", "yes", "Fine.", session="second")
+    replies = {
+        "Porto": "## LONGTERM\n- User moved to Porto\n## PROFILE\ngoals_remove=learn Go\ncompany_remove=Acme\n",
+        "back": "## LONGTERM\n- User lives in Lisbon\n## PROFILE\ngoals=learn Go\ncompany=Acme\n",
+    }
+    rig.model.script = lambda request: next(r for word, r in replies.items() if word in asked(request))
+    rig.clock.advance(days=2)
+    rig.restart()
+    await rig.learner.run_once(drain=True)
+    assert rig.facts == ["User lives in Lisbon"]
+    assert {f.key: f.value for f in rig.memory.profile().fields} == {"goals": "learn Go", "company": "Acme"}
+    assert "User moved to Porto" in [h.content for h in rig.memory.why(rig.memory.facts().facts[0].id).history]
 
 
 async def test_what_faded_is_learned_again_from_an_earlier_mention(tmp_path: Path) -> None:
