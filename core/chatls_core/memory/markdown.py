@@ -59,6 +59,10 @@ def _said(source: views.SourceView, quote: Quote) -> str:
     return f"{_who(source.kind, quote)}{where}{message}{day}"
 
 
+def _source(source: views.SourceView | None, quote: Quote) -> str:
+    return _said(source, quote) if source is not None else "—"
+
+
 def remembered(r: views.Remembered, quote: Quote) -> str:
     """What became of it, and what it took the place of."""
     if r.reason:
@@ -196,7 +200,7 @@ def profile(p: views.ProfileView, quote: Quote) -> str:
             (
                 quote(f.key) + (" 🔒" if f.sensitive else ""),
                 quote(f.value),
-                _who(f.source, quote) or "—",
+                _said(f.said, quote) if f.said else _who(f.source, quote) or "—",
                 _day(f.confirmed_at or f.updated_at) + (" (old: confirm?)" if f.stale else ""),
             )
             for f in p.fields
@@ -224,7 +228,7 @@ def timeline(t: views.Timeline, quote: Quote) -> str:
     if not t.episodes:
         asked = bool(t.query.strip() or days)
         return head + "\n\n" + ("No finished work matches." if asked else "No finished work is remembered yet.")
-    text = head + "\n\n" + "\n".join(episode_line(e, quote) for e in t.episodes)
+    text = head + "\n\n" + "\n".join(f"{episode_line(e, quote)} · {_said(e.source, quote)}" for e in t.episodes)
     if t.total > len(t.episodes):
         text += f"\n\nThese are the latest of {t.total:,}; name a time or a subject to see others."
     return text
@@ -234,8 +238,11 @@ def topics(t: views.TopicList, quote: Quote) -> str:
     """A table of topics."""
     if not t.topics:
         return "No topics yet."
-    rows = [(quote(x.name), str(x.mentions), quote(x.summary) or "—", _day(x.last_seen)) for x in t.topics]
-    return "## Topics\n\n" + _table(("topic", "mentions", "summary", "last seen"), rows)
+    rows = [
+        (quote(x.name), str(x.mentions), quote(x.summary) or "—", _day(x.last_seen), _source(x.source, quote))
+        for x in t.topics
+    ]
+    return "## Topics\n\n" + _table(("topic", "mentions", "summary", "last seen", "source"), rows)
 
 
 def projects(p: views.ProjectList, quote: Quote) -> str:
@@ -251,10 +258,11 @@ def projects(p: views.ProjectList, quote: Quote) -> str:
             ", ".join(map(quote, x.key_files)) or "—",
             quote(x.path) or "—",
             _day(x.last_active),
+            _source(x.source, quote),
         )
         for x in p.projects
     ]
-    head = ("project", "status", "description", "technologies", "key files", "path", "active")
+    head = ("project", "status", "description", "technologies", "key files", "path", "active", "source")
     return "## Projects\n\n" + _table(head, rows)
 
 

@@ -92,12 +92,15 @@ class _Edit:
         self.changed: list[str] = []
         self.refused: dict[str, str] = {}
 
-    def note(self, key: str, *, changed: bool, affirmable: bool = True) -> None:
-        """Provenance and freshness (spec/memory.md §5.6), by the time it was said (§18.1 row 6)."""
+    def note(self, key: str, *, changed: bool, affirmable: bool = True, named: str = "") -> None:
+        """Provenance and freshness (spec/memory.md §5.6), by the time it was said (§18.1 row 6).
+
+        ``named`` is the key as the user knows it.
+        """
         meta = self.meta.get(key, FieldMeta())
         confirmed = self._latest(meta.confirmed_at)
         if changed:
-            self.changed.append(key)
+            self.changed.append(named or key)
             kind = "user" if self.user else "extraction"
             updated = self._latest(meta.updated_at)
             meta = meta.model_copy(update={"source": kind, "updated_at": updated, "confirmed_at": confirmed})
@@ -232,8 +235,8 @@ class _Edit:
 
     def entry(self, field: str, key: str, value: str) -> None:
         entries: dict[str, str] = dict(self.values[field])
-        meta = "environment" if field == "environment" else f"pref:{key}"
         known = next((k for k in entries if k.casefold() == key.casefold()), key)
+        meta, named = ("environment", f"env_{known}") if field == "environment" else (f"pref:{known}", known)
         old = entries.get(known, "")
         if old == value:
             self.note(meta, changed=False)
@@ -245,7 +248,7 @@ class _Edit:
         entries[known] = value
         self.values[field] = entries
         self.note_entries(field, there={text.fold(key)})
-        self.note(meta if known == key else f"pref:{known}", changed=True)
+        self.note(meta, changed=True, named=named)
 
     def drop_entries(self, field: str, value: str) -> None:
         wanted = {text.fold(i.removeprefix("env_")) for i in text.split_items(value)}
@@ -335,7 +338,7 @@ class _Edit:
             is_env = name.casefold() == "environment" or name.lower().startswith("env_")
             key = field or ("environment" if is_env else f"pref:{known or name}")
             self.meta[key] = self.meta.get(key, FieldMeta()).model_copy(update={"sensitive": sensitive})
-            self.changed.append(key)
+            self.changed.append(key.removeprefix("pref:"))
 
     def apply(self, key: str, value: str) -> None:
         """One ``key=value``."""

@@ -197,3 +197,8 @@ def test_splitting_and_stems() -> None:
     assert split_items("a (b, c), d; e\n* f") == ["a (b, c)", "d", "e", "f"]
     assert stem("Éxito — done (3/3).") == stem("**exito**")
     assert stem("AWS — Solutions Architect") != stem("AWS — Developer")
+
+
+def test_a_change_is_told_by_the_key_that_was_given(memory: Memory) -> None:
+    view = memory.profile({"nome": "Ana", "env_shell": "fish", "goals": "sail"}, source=USER)
+    assert view.plain.startswith("Changed: nome, env_shell, goals.")
