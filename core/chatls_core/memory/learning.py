@@ -6,6 +6,7 @@ process still holds is older than its tombstone.
 
 from __future__ import annotations
 
+import logging
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,9 +20,11 @@ from chatls_core.memory.records import Episode, ErrorPattern, Fact, Project, Top
 from chatls_core.memory.stores import Stores
 from chatls_core.memory.views import Source
 from chatls_core.memory.withheld import scrub_record
-from chatls_core.store import Clock
+from chatls_core.store import Clock, StoreReadOnlyError
 from chatls_core.text import tokenizer
 from chatls_core.text.cut import by_bytes
+
+logger = logging.getLogger(__name__)
 
 MAX_EPISODES = 2000
 TOPIC_SUMMARY_BYTES = 240
@@ -173,7 +176,10 @@ class Learning:
         return result
 
     def relink(self, replaced: Mapping[str, str]) -> None:
-        """Link topics to the facts that took the place of others (§18.1 row 21)."""
+        """Link topics to the facts that took the place of others (§18.1 row 21).
+
+        Never raises for the disk: most links are told by their words as well.
+        """
 
         def relinked(topic: Topic) -> Topic:
             ids = topic.related_fact_ids
@@ -185,8 +191,11 @@ class Learning:
             new = tuple(map(relinked, disk))
             return (disk if all(a is b for a, b in zip(disk, new, strict=True)) else new), None
 
-        if replaced:
-            self._stores.topics.update(change)
+        try:
+            if replaced:
+                self._stores.topics.update(change)
+        except (OSError, StoreReadOnlyError) as error:
+            logger.warning("Links of topics could not be renewed: %s", error)
 
     def note_project(self, fields: Mapping[str, str], *, time: datetime) -> tuple[str, bool] | None:
         """Add to what is known of a project; ``fields`` as in spec/memory.md §6.2, with or without ``project_``.
@@ -318,10 +327,9 @@ def _parts(value: str) -> tuple[str, ...]:
 
 def _priority(value: str) -> float:
     """A project's weight in the graph: a number, or a word for one; 0 for what says neither."""
-    try:
-        return min(max(float(value), 0.0), MAX_PRIORITY)
-    except ValueError:
-        return _PRIORITIES.get(tokenizer.fold(value), 0.0)
+    if re.fullmatch(r"\d{1,3}(?:\.\d+)?", value):
+        return min(float(value), MAX_PRIORITY)
+    return _PRIORITIES.get(tokenizer.fold(value), 0.0)
 
 
 def topic_links(topics: Iterable[str], facts: Iterable[Fact]) -> dict[str, set[str]]:

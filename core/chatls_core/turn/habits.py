@@ -82,17 +82,21 @@ class Habits:
             return
         started, now = self._began is None, self._services.clock()
         self._began = self._began or now
-        names, errors = _used(conversation.messages, turn.id)
-        try:
-            await asyncio.to_thread(
-                self._services.memory.record_use,
+        messages = tuple(conversation.messages)
+
+        def record() -> None:
+            commands_used, errors = _used(messages, turn.id)
+            self._services.memory.record_use(
                 messages=1,
                 feature=turn.request.mode,
                 hour=now.astimezone().hour,
                 started=started,
-                commands=names,
+                commands=commands_used,
                 errors=errors,
             )
+
+        try:
+            await asyncio.to_thread(record)
         except (OSError, StoreReadOnlyError) as error:
             self._counting.told(error)
         else:

@@ -109,6 +109,7 @@ def test_a_projects_key_files_are_told_and_its_priority_counts_in_the_graph(memo
     learned = {"project_name": "zeta", "project_key_files": "cmd/main.go, api.yaml", "project_priority": "High"}
     memory.record_project(learned, source=EXTRACTED)
     memory.record_project({"name": "zeta", "key_files": "api.yaml; go.mod", "priority": "whatever"}, source=EXTRACTED)
+    memory.record_project({"name": "atlas", "priority": "nan"}, source=EXTRACTED)
     assert "- zeta [Go] (key files: cmd/main.go, api.yaml, go.mod)" in memory.recall("which projects?").context
     assert "cmd/main.go" in memory.projects().markdown
     assert memory.map().text.split("Hubs: ")[1].rstrip(".").split(", ")[:3] == ["go", "zeta", "atlas"]
