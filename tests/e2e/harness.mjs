@@ -249,6 +249,17 @@ export class Workbench {
     await this.page.keyboard.press('Enter');
   }
 
+  /** The webview page in which `selector` matches. */
+  webview(selector) {
+    return eventually(`a page with ${selector}`, async () => {
+      for (const frame of this.page.frames()) {
+        // A frame may go away while it is asked.
+        if (await frame.locator(selector).count().catch(() => 0)) return frame;
+      }
+      return undefined;
+    });
+  }
+
   /** The pane of one view of ours. */
   pane(name) {
     return this.page.locator('.part.sidebar .pane', { has: this.page.locator(`.pane-header[aria-label^="${name}"]`) });

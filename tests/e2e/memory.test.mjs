@@ -72,8 +72,9 @@ test('what waits for review is accepted or dropped, and acceptance can be undone
     origin: { kind: 'extraction', session: 's', message: id, time: '2026-03-01T10:00:00Z' },
   }];
   const items = Object.fromEntries([item('w1', 'Billing runs on port 7001', false), item('w2', 'The moon is made of cheese', true)]);
-  kept('memory_review.json', { items });
   await title('Show Everything');
+  // What another program writes is seen without asking for it.
+  kept('memory_review.json', { items });
   await wb.row('Memory', 'Waiting for You').waitFor();
   await wb.row('Memory', 'The moon is made of cheese').filter({ hasText: 'outside content' }).waitFor();
   await wb.shot('waiting');
@@ -149,4 +150,38 @@ test('memory is exported to a file and comes back from it', async () => {
   await listed('kept.jsonl');
   await wb.page.locator('.quick-input-widget').getByRole('button', { name: 'Import' }).click();
   await wb.row('Memory', 'Topics').waitFor();
+});
+
+test('what is remembered stays text in the preview: nothing is drawn or fetched', async () => {
+  await wb.command('ChatLS: Remember…');
+  await wb.answer('<b>bold</b> and ![a picture](https://example.invalid/x.png) | with a bar');
+  await wb.row('Memory', '<b>bold</b>').waitFor();
+  // What comes from a conversation is Markdown; its HTML is not drawn either.
+  const day = new Date();
+  const two = (number) => String(number).padStart(2, '0');
+  const month = `${day.getFullYear()}${two(day.getMonth() + 1)}`;
+  kept(`${month}/${month}${two(day.getDate())}.md`, '## 10:00\n\n<div style="background:url(https://example.invalid/y)">**a note**</div>\n');
+  for (const [command, text] of [['ChatLS: Show Facts', '<b>bold</b> and ![a picture]'], ['ChatLS: Show Daily Notes…', '<div style=']]) {
+    await wb.command(command);
+    if (command.endsWith('…')) await wb.answer('');
+    const preview = await wb.webview(`.markdown-body:has-text("${text}")`);
+    assert.equal(await preview.locator('.markdown-body :is(b, img, [style*="url"])').count(), 0, command);
+  }
+  await wb.shot('preview');
+});
+
+test('a reload of the window brings the graph back, at the node it was left at', async () => {
+  await wb.command('ChatLS: Show Memory Graph');
+  const graph = await wb.webview('svg.picture circle');
+  await graph.getByRole('searchbox', { name: 'Find a node' }).fill('orders');
+  await graph.getByRole('searchbox', { name: 'Find a node' }).press('Enter');
+  await graph.locator('.details h2', { hasText: 'orders database' }).waitFor();
+  const gone = wb.page.waitForEvent('framenavigated', (frame) => frame === wb.page.mainFrame());
+  // The editor's own way keeps its open tabs first.
+  await wb.command('Developer: Reload Window');
+  await gone;
+  const again = await wb.webview('.details h2');
+  assert.match(await again.locator('.details h2').innerText(), /orders database/);
+  assert.equal(await again.getByRole('searchbox', { name: 'Find a node' }).inputValue(), 'orders');
+  await wb.shot('graph-after-reload');
 });

@@ -25,16 +25,7 @@ const pane = (name) => wb.pane(name);
 const row = (name, text) => wb.row(name, text);
 const toggle = (...names) => wb.toggle(...names);
 const act = (name, text, label) => wb.act(name, text, label);
-
-/** The webview page in which `selector` matches. */
-const page = (selector) =>
-  eventually(`a page with ${selector}`, async () => {
-    for (const frame of wb.page.frames()) {
-      // A frame may go away while it is asked.
-      if (await frame.locator(selector).count().catch(() => 0)) return frame;
-    }
-    return undefined;
-  });
+const page = (selector) => wb.webview(selector);
 
 /** Asks in the chat and gives the request that went out. */
 async function ask(text, reply) {
@@ -120,7 +111,7 @@ test('memory is searched while one types', async () => {
   await pane('Memory').locator('.pane-header').hover();
   await pane('Memory').locator('.pane-header a[aria-label^="Search Memory"]').click();
   const input = wb.page.locator('.quick-input-widget input').first();
-  await input.fill('database');
+  await input.fill('datab');
   await row('Memory', 'Thursdays').waitFor({ state: 'detached' });
   await row('Memory', 'heron').waitFor();
   await wb.shot('memory-search');
@@ -146,8 +137,9 @@ test('the graph opens as a tab, and a node opens where it comes from', async () 
   await graph.getByRole('searchbox', { name: 'Find a node' }).fill('Thursdays');
   await graph.getByRole('searchbox', { name: 'Find a node' }).press('Enter');
   await graph.locator('.details h2', { hasText: 'We deploy on Thursdays' }).waitFor();
+  await graph.locator('.details .source', { hasText: 'From: you' }).waitFor();
   await wb.shot('graph-focus');
-  await graph.locator('.details').getByRole('button', { name: 'Open' }).click();
+  await graph.locator('.details').getByRole('button', { name: 'Open', exact: true }).click();
   await wb.page.locator('.tab', { hasText: 'Where It Comes From' }).waitFor();
   await toggle('Memory');
 });
