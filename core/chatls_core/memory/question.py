@@ -16,13 +16,16 @@ _LONGEST_PART = 500
 _PART_OF_IDENTIFIER = 0.5
 """Worth of ``retry`` where ``max_retry`` was written."""
 
-FIRST_PERSON = word_set("i me my mine we us our ours myself eu me mim meu minha meus minhas nos nosso nossa moro vivo")
-_SPEAKER = word_set("i me myself eu mim moro vivo")
+_SPEAKER = word_set(
+    "i me myself eu mim moro vivo dou costumo gosto prefiro toco bebo conduzo dirijo leio nasci durmo ganho"
+)
+FIRST_PERSON = _SPEAKER | word_set("my mine we us our ours meu minha meus minhas nos nosso nossa nossos nossas")
+_OURS = word_set("we us our ours nos nosso nossa nossos nossas")
 _OWNED = re.compile(r"\b(?:my|meus?|minhas?)((?:\s+[\w'’-]+){1,3})", re.IGNORECASE)
 """What is the user's, with what stands around it."""
 _TASK = re.compile(
     r"\b(?:how|what|why) (?:do|can|could|would|should|must) (?:i|we)\b|\b(?:can|could|may|shall) (?:i|we)\b"
-    r"|\bi (?:want|need|get|have|would|am|was|see|tried|did|do not|added|changed|ran)\b|\bi(?:'m|'d|'ve|-)"
+    r"|\bi (?:want|need|get|have|would|am|was|see|tried|did|do not|added|changed|ran)\b|\bi(?:'m|'d|'ve|-| mean)"
     r"|\beu (?:quero|preciso|tenho|estou)\b",
     re.IGNORECASE,
 )
@@ -34,24 +37,28 @@ _ASKS = re.compile(
 )
 _TO_ME = re.compile(
     r"\b(?:give|tell|show|let|help|send|remind|explain(?: to)?|teach) (?:me|us)\b"
-    r"|\bme (?:d[aáeê]|diz|diga|mostr\w+|explic\w+|ajud\w+)\b|\b\w+-(?:me|nos)\b",
+    r"|\bme (?:d[aáeê]|diz|diga|mostr\w+|explic\w+|ajud\w+|ensin\w+)\b|\b\w+-(?:me|nos)\b",
     re.IGNORECASE,
 )
 """Whom the answer is for says nothing about the topic."""
 _DETERMINERS = word_set("a an the this that these my our o os as um uma este esta esse essa isso it")
 """Words behind the verb of a request: "sign the commit" has nothing to do with what is signed elsewhere."""
+_LANGUAGES = (
+    r"python|javascript|typescript|java|go|rust|c|c\+\+|c\#|bash|sql|css|html|kotlin|swift|ruby|php|lua|perl|haskell|r"
+)
 _GENERAL = re.compile(
     r"""
     ^\W*(?:(?:so|and|hey|e|ok|please|por\ favor)[,\ ]+)?
     (?:
         (?:what|who|whom|whose)(?:'s|\ is|\ are|\ was|\ were|\ (?:does|do|did|\w+s)(?!\ the\b))\b
-        | (?:who|what|which)\ (?:invented|founded|wrote|painted|built|made|won)\b
+        | (?:who|what|which)\ (?:invented|founded|wrote|painted|built|made|won|discovered|coined|came\ up\ with)\b
+        | (?:who|what|which)\ (?:first|originally)\b
         | (?:how|why)\ (?:does|do|is|are|did)\b(?!\ the\b)
         | how\ (?:old\ is|many\ \w+\ (?:does|do|did|has|have|are))\b
         | when\ (?:did|was|were)\b
         | (?:explain|define|translate|rewrite|proofread|difference|expli(?:ca|que)|traduz\w*)\b
         | (?:o\ )?que\ (?:é|e|são|sao|significa|quer\ dizer|come)\b
-        | como\ (?:funciona|se|é\ que)\b
+        | como\ (?:funciona|se\b(?!\ chama)|é\ que)\b
         | quem\ (?:foi|inventou|pintou|escreveu|é|cuida)\b
         | quando\ (?:foi|é)\b
         | qual\ (?:é\ |a\ |o\ )*(?:diferença|raiz|capital|origem|plural)\b
@@ -59,14 +66,18 @@ _GENERAL = re.compile(
         | give\ me\b
         | write\ (?:an?|me)\ (?:\w+\ )?(?:poem|haiku|story|song|joke|regex|function|script|limerick)\b
         | tell\ me\ (?:a|about)\b
-        | in\ (?:python|javascript|typescript|java|go|rust|c|c\+\+|bash|sql|css|html|kotlin|swift|ruby|php|r),?\ how\b
+        | in\ (?:LANGUAGE),?\ how\b
+        | write\ (?:an?|me\ an?)\ (?:\w+\ )?(?:LANGUAGE)\b
+        | .*\b(?:in\ (?:what|which)\ (?:year|century)|em\ que\ (?:ano|século))\b
     )
-    """,
+    """.replace("LANGUAGE", _LANGUAGES),
     re.IGNORECASE | re.VERBOSE,
 )
 """Asks what everybody can know, as long as nobody's own is asked about."""
 _DEFINITE = re.compile(
-    r"\b(?:is|are|was|were|'s) the\b|\bhow (?:is|are)\b|\b(?:quem|qual) (?:é|foi) [oa]\b", re.IGNORECASE
+    r"\b(?:is|are|was|were|'s) the\b(?! (?:difference|meaning|plural|opposite|origin|history|capital)\b)"
+    r"|\bhow (?:is|are)\b|\b(?:quem|qual) (?:é|foi) [oa]\b",
+    re.IGNORECASE,
 )
 """Asks for a certain one, or for what is done with it."""
 _AMOUNT = re.compile(
@@ -90,10 +101,11 @@ class Part:
         spoken = frozenset(sequence) & FIRST_PERSON
         topic = tokenizer.topic_words(text)
         self.asks = "?" in text or _ASKS.match(text) is not None
-        self.speaks = bool(spoken & _SPEAKER) and not _TASK.search(text)
+        self.speaks = self.asks and bool(spoken & _SPEAKER) and not _TASK.search(text)
         """Whether the user speaks of himself, …"""
         self.owned = frozenset(w.folded for owned in _OWNED.findall(text) for w in tokenizer.words(owned))
         """… and the folded words of what he calls his own."""
+        self.ours = self.asks and bool(spoken & _OURS)
         self.general = not spoken and _GENERAL.match(text) is not None
         """Whether it is asked what everybody can know, …"""
         self.definite = _DEFINITE.search(text) is not None

@@ -1,7 +1,7 @@
 """May a found item ride in a turn unasked? Precision first: one irrelevant fact is a fault (spec/memory.md §8.7).
 
 What speaks for an item is weighed: the words it shares with the message by how special they are, and what kind of
-message it is. The weights were fitted to the messages of four invented people and are measured on those of others
+message it is. The weights were fitted to the messages of twelve invented people and are measured on those of others
 (docs/ranking.md); no message of a user was seen.
 """
 
@@ -26,8 +26,6 @@ _HEAD_WORDS = 3
 """So many first words of a statement say what it is about."""
 _NEARLY_ALL = 0.8
 """Of what is spoken of."""
-_CLOSE = 0.5
-"""Below this a word is met by something that only goes with it."""
 
 _PERSON = re.compile(
     r"\b[A-ZÀ-Ý][a-zà-ÿ]+ (?:[a-z]{2,3} )?[A-ZÀ-Ý][a-zà-ÿ]+|\b[A-ZÀ-Ý][a-zà-ÿ]+ (?:is|leads|runs|owns|cuida|valida|é)\b"
@@ -47,29 +45,26 @@ class Signs:
 
     evidence: float
     """The shared words, each by how special it is in the language and in this memory."""
-    special: int
-    """How many of them are more than everyday words."""
     alone: bool
-    """Only one word is shared, and the item does not tell of the user who asks about himself."""
+    """One word is shared, or only everyday ones; where the user asks about himself, that may be enough."""
     head: bool
     """One of them is among the first words of the item."""
     ties: float
     """Logarithm of how many items have as much evidence: where many fit, none is meant."""
-    order: float
-    """The evidence again where nothing is asked: what is to be done calls for the rules about it."""
-    asks: bool
-    general: bool
-    """The message asks what everybody can know, and the item does not hold all of it."""
     parts: float
     """Logarithm of the number of sentences, each of which may share a word by chance."""
+    general: bool
+    """The message asks what everybody can know, and the item does not hold all of it."""
+    strangers: int
+    """Names in the question, at most two, that the item lacks."""
     amount: bool
     """A number is asked for, and the item holds one."""
     person: bool
     """A person is asked for, and the item names one."""
-    strangers: int
-    """Names in the question, at most two, that the item lacks."""
     own: bool
     """The user asks about himself, and the item tells of him."""
+    ours: bool
+    """The user asks about what he and others have."""
 
     def odds(self) -> float:
         """Logarithm of the odds that the item bears on the message."""
@@ -77,22 +72,20 @@ class Signs:
 
 
 WEIGHTS: Mapping[str, float] = {
-    "evidence": 0.75,
-    "special": 0.4,
-    "alone": -1.5,
-    "head": 0.4,
-    "ties": -0.8,
-    "order": 1.3,
-    "asks": 1.2,
+    "evidence": 1.8,
+    "alone": -1.7,
+    "head": 0.5,
+    "ties": -0.7,
+    "parts": -1.8,
     "general": -3.8,
-    "parts": -1.2,
-    "amount": 1.4,
-    "person": 2.2,
-    "strangers": -1.5,
-    "own": 1.6,
+    "strangers": -2.0,
+    "amount": 1.1,
+    "person": 1.6,
+    "own": 1.5,
+    "ours": 1.0,
 }
 """What each sign is worth, as logarithms of odds."""
-_PRIOR = -2.0
+_PRIOR = -0.9
 LEAST_ODDS = 0.0
 """From here on an item rides."""
 
@@ -109,11 +102,18 @@ class Candidate:
 def weigh(part: Part, found: Sequence[Candidate], *, parts: int) -> list[float]:
     """The odds (:meth:`Signs.odds`) of each item found for this part of a message of ``parts``, in order."""
     told = [sum(part.words[word] * telling for word, _, telling in _met(part, item)) for item in found]
-    ties = [sum(other >= _AS_GOOD * evidence for other in told) for evidence in told]
-    return [
-        _signs(part, item, evidence, log(tied), log(parts)).odds() if evidence else -inf
-        for item, evidence, tied in zip(found, told, ties, strict=True)
-    ]
+    own = [_is_own(part, item) for item in found]
+    odds = []
+    for item, evidence, is_own in zip(found, told, own, strict=True):
+        # Of the user himself, only what else is about him can be meant as well.
+        ties = sum(other >= _AS_GOOD * evidence for other, also in zip(told, own, strict=True) if also or not is_own)
+        odds.append(_signs(part, item, evidence, log(ties), log(parts)).odds() if evidence else -inf)
+    return odds
+
+
+def _is_own(part: Part, item: Candidate) -> bool:
+    """Whether the user asks about himself, and the item tells of him."""
+    return item.about_user and (part.speaks or any(word in part.owned for word, _, _ in _met(part, item)))
 
 
 def _met(part: Part, item: Candidate) -> list[tuple[str, float, float]]:
@@ -123,23 +123,21 @@ def _met(part: Part, item: Candidate) -> list[tuple[str, float, float]]:
 
 def _signs(part: Part, item: Candidate, evidence: float, ties: float, parts: float) -> Signs:
     met, (language, head) = _met(part, item), _head(item.text)
-    own = item.about_user and (part.speaks or not part.owned.isdisjoint(word for word, _, _ in met))
+    own = _is_own(part, item)
     shared = sum(part.words[word] * share for word, share, _ in met)
     whole = len(met) > 1 and shared >= _NEARLY_ALL * sum(part.words.values())
     return Signs(
         evidence=evidence,
-        special=sum(part.words[word] >= SOFTWARE and share > _CLOSE for word, share, _ in met),
-        alone=len(met) <= 1 and not own,
+        alone=not own and (len(met) <= 1 or all(part.words[word] < SOFTWARE for word, _, _ in met)),
         head=any(tokenizer.stem(word, language) in head for word, _, _ in met),
         ties=ties,
-        order=0.0 if part.asks else evidence,
-        asks=part.asks,
-        general=part.general and not (part.definite and whole),
         parts=parts,
+        general=part.general and not (part.definite and whole),
+        strangers=min(2, len(part.names.difference(word for word, _, _ in met))),
         amount=part.amount and _DIGIT.search(item.text) is not None,
         person=part.who and _PERSON.search(item.text) is not None,
-        strangers=min(2, len(part.names.difference(word for word, _, _ in met))),
         own=own,
+        ours=part.ours,
     )
 
 

@@ -49,7 +49,7 @@ senha password
 chave key
 servidor server
 banco database
-dados data
+dados data database
 tabela table
 consulta query
 arquivo file

@@ -1,6 +1,6 @@
-"""Eight invented people: what is known of each, what they type that it bears on, and what they type that it does not.
+"""Invented people: what is known of each, what they type that it bears on, and what they type that it does not.
 
-By the messages of four of them the weights of `memory.relevance` were fitted; the other four only measure.
+To the messages of twelve of them the weights of `memory.relevance` were fitted; the other four only measure.
 """
 
 from __future__ import annotations
@@ -31,5 +31,18 @@ def _named(*names: str) -> tuple[Person, ...]:
     return tuple(_read(Path(__file__).parent / f"{name}.json") for name in names)
 
 
-TUNING = _named("bank_backend", "game_developer", "hospital_data", "university_admin")
-MEASURING = _named("mobile_freelancer", "firmware_engineer", "student", "open_source_maintainer")
+TUNING = _named(
+    "bank_backend",
+    "game_developer",
+    "hospital_data",
+    "university_admin",
+    "mobile_freelancer",
+    "firmware_engineer",
+    "student",
+    "open_source_maintainer",
+    "streaming_sre",
+    "maths_teacher",
+    "robotics_student",
+    "consultant",
+)
+MEASURING = _named("airline_databases", "shop_founder", "audio_plugins", "government_web")
