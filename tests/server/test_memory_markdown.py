@@ -177,6 +177,7 @@ async def test_what_cannot_be_done_is_told_in_a_sentence_that_says_what_to_do(tm
             ("31/02/2026", "is no date; write 2026-04-12"),
             (f"export {tmp_path}", r"cannot be written \(Is a directory\)\. Nothing was exported\."),
             ("export notes.txt", "notes.txt holds something else; choose another name. Nothing was exported."),
+            ("import notes.txt", "notes.txt is no export of memory: it holds no record. Nothing was imported."),
         ):
             with pytest.raises(ResponseError, match=told):
                 await say(f"/memory {typed}")

@@ -84,6 +84,9 @@ def import_(stores: Stores, path: Path, adopt: Callable[[Sequence[tuple[Fact, De
     schema, sealed without its key, or one that cannot be read; :class:`OSError` for a disk that refuses.
     """
     trees, skipped = _read(stores, path)
+    if not trees:
+        held = f"none of its {skipped:,} lines is a record" if skipped > 1 else "it holds no record"
+        raise TransferError(f"{path} is no export of memory: {held}. Nothing was imported.")
     details = {str(t.get("id", "")): d for t in trees.get("details", ()) if (d := mend(Details, _without(t, "id")))}
     counts: Counter[str] = Counter()
     incoming = []

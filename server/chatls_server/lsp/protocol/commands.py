@@ -357,10 +357,14 @@ COMMANDS: dict[str, tuple[type[Wire], str]] = {
     "chatls.memory.undo": (UndoTokenArgs, "what came back"),
     "chatls.memory.profile": (ProfileArgs, "the profile"),
     "chatls.memory.facts": (FactsArgs, "`{facts, total}`"),
-    "chatls.memory.edit": (MemoryEditArgs, "the item"),
+    "chatls.memory.edit": (MemoryEditArgs, "the fact, or the entry of the profile with that id, and `undoToken?`"),
     "chatls.memory.pin": (MemoryPinArgs, "the item"),
     "chatls.memory.sensitive": (MemorySensitiveArgs, "the item"),
-    "chatls.memory.why": (FactIdArgs, "the item's source (session, message, date)"),
+    "chatls.memory.why": (
+        FactIdArgs,
+        "`{fact, history}`, or of any other item or node of the graph `{kind, id, title, text, sources, facts}`; "
+        "a source is session, message and date",
+    ),
     "chatls.memory.pending": (Nothing, "what waits for acceptance"),
     "chatls.memory.accept": (IdsArgs, "what was accepted"),
     "chatls.memory.reject": (IdsArgs, "what was rejected"),
