@@ -58,8 +58,6 @@ class Told:
 
 def write(folder: Path, writer: int, numbers: Sequence[int], acknowledge: Callable[[str], None]) -> None:
     """Write one item per number, of each kind in turn, and acknowledge each."""
-    os.environ["TZ"] = "America/New_York"
-    time.tzset()
     number = numbers[0]
 
     def clock() -> datetime:
@@ -117,6 +115,8 @@ def _one(memory: Memory, kind: str, writer: int, number: int, user: Source) -> s
 
 
 def _child(folder: Path, writer: int, numbers: Sequence[int], descriptor: int) -> None:
+    os.environ["TZ"] = "America/New_York"
+    time.tzset()
     write(folder, writer, numbers, lambda line: _send(descriptor, line))
 
 
