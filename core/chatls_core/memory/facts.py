@@ -21,7 +21,7 @@ from chatls_core.memory.stores import Stores
 from chatls_core.memory.views import PastValue, Remembered, Source
 from chatls_core.memory.withheld import scrub
 from chatls_core.store import Clock
-from chatls_core.text.cut import by_bytes
+from chatls_core.text.cut import by_bytes, encodable
 
 MAX_CONTENT_BYTES = 2000
 """Longest fact (spec/memory.md §4.6)."""
@@ -78,7 +78,7 @@ class FactBook:
         Raises :class:`ValueError` for blank content or an unknown category.
         """
         tagged, content = split_category(content)
-        content = clean_content(content)
+        content, project = clean_content(content), encodable(project)
         if not content:
             raise ValueError("There is nothing to remember: the content is empty.")
         category = category.strip().lower() or tagged

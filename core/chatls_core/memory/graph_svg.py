@@ -10,6 +10,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from chatls_core.memory.views import GraphView
+from chatls_core.text.cut import by_chars
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -30,6 +31,8 @@ _STEPS = 80
 _CELL = 90
 _LABELS = 120
 """Most nodes with a label, the strongest; one that would lie upon another's is left out. The title tells each name."""
+_WIDEST = 18
+"""Characters of a label's line."""
 _LETTER, _LINE = 5.0, 11.0
 """Width of a letter and height of a line, about."""
 
@@ -98,9 +101,10 @@ def _labels(
     found: dict[str, list[str]] = {}
     boxes: list[Box] = []
     for node in sorted(graph.nodes, key=lambda n: (n.hop, -degrees[n.id], n.id))[:_LABELS]:
-        lines = textwrap.wrap(node.title, 18)[:3]
-        if len(lines) == 3 and len(node.title) > 54:
-            lines[2] = lines[2][:16] + "…"
+        wrapped = textwrap.wrap(node.title, _WIDEST, break_long_words=False, break_on_hyphens=False)
+        lines = [by_chars(line, _WIDEST) for line in wrapped[:3]]
+        if len(wrapped) > 3:
+            lines[2] = by_chars(lines[2] + "…", _WIDEST)
         x, y = places[node.id]
         half = _LETTER * max(map(len, lines), default=0) / 2
         top = y + _radius(degrees[node.id])

@@ -22,7 +22,7 @@ from chatls_core.memory.views import Source
 from chatls_core.memory.withheld import scrub_record
 from chatls_core.store import Clock, StoreReadOnlyError
 from chatls_core.text import tokenizer
-from chatls_core.text.cut import by_bytes
+from chatls_core.text.cut import by_bytes, encodable
 
 logger = logging.getLogger(__name__)
 
@@ -96,7 +96,7 @@ class Learning:
 
         Raises :class:`ValueError` for a blank summary, and for work that was forgotten after it was told.
         """
-        summary = _line(summary)
+        summary, project = _line(summary), encodable(project)
         if not summary:
             raise ValueError("An episode needs a summary.")
         new_id = episode_id(date, project, summary)
@@ -142,7 +142,7 @@ class Learning:
         wanted = {
             n: s
             for name, s in topics.items()
-            if len(n := name.strip().strip("-•*# ").strip()) >= 2
+            if len(n := scrub_record(name.strip()).strip("-•*# ").strip()) >= 2
             and not self._forgotten_since("topic", f"topic:{n}", time)
         }
         if not wanted:

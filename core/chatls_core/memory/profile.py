@@ -14,6 +14,7 @@ from chatls_core.memory.stores import SideFile, Stores
 from chatls_core.memory.views import ProfileField, ProfileView, Source
 from chatls_core.memory.withheld import is_secret_value, scrub
 from chatls_core.store import Clock
+from chatls_core.text.cut import encodable
 from chatls_core.text.days import local_day
 from chatls_core.text.personal_numbers import is_personal
 
@@ -342,7 +343,7 @@ class _Edit:
 
     def apply(self, key: str, value: str) -> None:
         """One ``key=value``."""
-        name = key.strip()
+        name = encodable(key.strip())
         lowered = name.lower()
         if is_secret_value(name, value.strip()):
             self.refused[name] = "Passwords, PINs and keys are not kept."

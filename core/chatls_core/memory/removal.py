@@ -16,6 +16,7 @@ from chatls_core.memory.snapshot import past_id
 from chatls_core.memory.stores import Stores
 from chatls_core.memory.views import Forgotten, ForgottenItem, Undone
 from chatls_core.store import Clock
+from chatls_core.text.cut import encodable
 
 UNDO_DAYS = 30
 UNDO_ENTRIES = 50
@@ -27,7 +28,7 @@ _SUBSTRING_FROM = 4
 
 def matcher(match: str) -> Callable[[str], bool]:
     """Whether a text contains ``match`` at word boundaries, without case and accents."""
-    wanted = " ".join(fold(match).split())
+    wanted = " ".join(fold(encodable(match)).split())
     if not wanted:
         return lambda _: False
     pattern = re.compile(rf"(?<!\w){re.escape(wanted)}(?!\w)")
@@ -36,7 +37,7 @@ def matcher(match: str) -> Callable[[str], bool]:
 
 def part_matcher(match: str) -> Callable[[str], bool]:
     """Whether a text contains ``match`` anywhere; never for very short ones."""
-    wanted = " ".join(fold(match).split())
+    wanted = " ".join(fold(encodable(match)).split())
     if len(wanted) < _SUBSTRING_FROM:
         return lambda _: False
     return lambda text: wanted in " ".join(fold(text).split())

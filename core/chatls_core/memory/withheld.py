@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from chatls_core.text.cut import encodable
 from chatls_core.text.personal_numbers import mask
 from chatls_core.text.redaction import MASK, redact
 
@@ -35,8 +36,9 @@ _SECRET_KEY = re.compile(
 
 
 def scrub(text: str) -> str:
-    """``text`` with everything masked that must not be kept; the rest stays. Idempotent."""
-    text = _CARD.sub(lambda m: MASK if _is_card(m[0]) else m[0], redact(text))
+    """``text`` with everything masked that must not be kept, and no halves of characters, which no file can hold; the
+    rest stays. Idempotent."""
+    text = _CARD.sub(lambda m: MASK if _is_card(m[0]) else m[0], redact(encodable(text)))
     text = _KEY_BESIDE_ITS_NAME.sub(_masked, text)
     text = _TOLD.sub(lambda m: _masked(m) if _is_mixed(m["value"].rstrip(".,;!?")) else m[0], text)
     return _PIN.sub(_masked, text)

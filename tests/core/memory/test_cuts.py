@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -64,3 +65,40 @@ def test_no_message_to_learn_from_begins_or_ends_within_a_character(limit: int) 
     segment = Segment("s", (Line("user", LONG, "1", now), Line("assistant", LONG, "2", now)))
     assert "\ufffd" not in segment_text(segment, limit)
     assert "\ufffd" not in segment_text(segment, 10_000)
+
+
+@pytest.mark.parametrize("shift", range(7))
+def test_no_label_of_the_picture_parts_a_character(memory: Memory, shift: int) -> None:
+    memory.record_topics({f"{'x' * shift} {UNIT * 12}": "", f"{'x' * shift}{UNIT * 12} kiosk": ""}, source=EXTRACTED)
+    labels = re.findall(r">([^<>]*)</t(?:span|ext)>", memory.graph().svg)
+    assert any("…" in label for label in labels)
+    assert all(whole_characters(label) for label in labels if _PIECE.search(label))
+
+
+HALF = "half of \ud83d a character"
+"""What an editor sends whose selection ends within a character, and what a model's answer holds that was cut there."""
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda m: m.remember(f"The kiosk has {HALF}", scope=f"/w/{HALF}", source=USER),
+        lambda m: m.edit(m.remember("The kiosk has it", source=USER).id, f"The kiosk has {HALF}"),
+        lambda m: m.record_episode(HALF, outcome=HALF, refs=(HALF,), project=HALF, source=EXTRACTED),
+        lambda m: m.record_topics({HALF: HALF}, source=EXTRACTED),
+        lambda m: m.record_project({"name": HALF, "description": HALF, "technologies": HALF}, source=EXTRACTED),
+        lambda m: m.record_use(messages=1, errors=[HALF], commands=[HALF]),
+        lambda m: m.note(HALF, time=m.clock()),
+        *(
+            lambda m, key=key: m.profile({key: HALF}, source=USER)
+            for key in ("name", "goals", "stance", "milestone", "directive", "env_shell", "salary", HALF)
+        ),
+    ],
+)
+def test_half_a_character_costs_itself_and_nothing_else(memory: Memory, write: Callable[[Memory], object]) -> None:
+    write(memory)
+    memory.write_longterm()
+    kept = [p.read_text(encoding="utf-8") for p in memory.folder.rglob("*") if p.suffix in (".json", ".md")]
+    assert any("half of ? a character" in text for text in kept)
+    if memory.facts().facts:
+        assert [i.text for i in memory.forget(HALF).items] == ["The kiosk has half of ? a character"]
