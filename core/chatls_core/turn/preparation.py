@@ -321,10 +321,14 @@ class Preparation:
         return context.text()
 
     async def _passages(self) -> tuple[Passage, ...]:
-        found, problem = await riding_passages(
-            self._services, self._conversation, self._request, self._question(), small=self._small
-        )
-        self._problems += [problem] if problem else []
+        found: tuple[Passage, ...] = ()
+        for question in self._questions():
+            found, problem = await riding_passages(
+                self._services, self._conversation, self._request, question, small=self._small
+            )
+            self._problems += [problem] if problem else []
+            if found or problem:
+                break
         return found
 
     def _tell_passages(self, context: TurnContext, found: Sequence[Passage]) -> None:
@@ -334,7 +338,7 @@ class Preparation:
     async def _external(self) -> str:
         """What an external memory service knows; a fault of ours there must not cost the answer."""
         try:
-            return await self._services.external.recall(self._question())
+            return await self._services.external.recall(self._asked)
         except Exception:
             log.exception("the memory service could not be asked")
             return ""
@@ -408,8 +412,7 @@ class Preparation:
         if not memory.auto_recall:
             return
         carried = context.carried_facts()
-        # What is asked comes first; where nothing is known of it, what is pasted may remind of something.
-        for query in dict.fromkeys((self._asked, self._question())):
+        for query in self._questions():
             recalled = self._services.memory.auto_recall(
                 query, carried=carried, project=roots[0] if roots else None, now=self._now
             )
@@ -425,8 +428,10 @@ class Preparation:
             if block:
                 context.blocks.append(block)
 
-    def _question(self) -> str:
-        return shortened(self._request.text)
+    def _questions(self) -> tuple[str, ...]:
+        """What is asked, then all of the message: where nothing answers the question, what is pasted may remind of
+        something."""
+        return tuple(dict.fromkeys((self._asked, shortened(self._request.text))))
 
     def _active(self) -> Path | None:
         return path_of(self._request.active_uri) if self._request.active_uri else None

@@ -70,6 +70,13 @@ async def test_what_a_context_says_to_the_question_rides_with_it(desk: Desk, doc
         assert first <= 201 <= last, "the lines are those of the file"
 
 
+async def test_a_log_pasted_beside_the_question_does_not_drown_it(desk: Desk, docs: Path) -> None:
+    await attached(desk, docs)
+    log = "\n".join(f"2026-02-28 12:00:{n:02d} ERROR warehouse worker {n} lost its Friday deploys" for n in range(60))
+    await desk.ask(f"{QUESTION}\n\n{log}")
+    assert RETRY.strip() in told(desk) and DEPLOY.strip() not in told(desk)
+
+
 async def test_the_call_that_is_named_reads_on_from_there(desk: Desk, docs: Path) -> None:
     await attached(desk, docs)
     await desk.ask(QUESTION)
