@@ -186,6 +186,23 @@ async def test_answers_are_kept_for_the_benchmarks_own_judge_and_an_interrupted_
     assert ended.json["answers"]["all"]["questions"] == 3
 
 
+async def test_what_an_earlier_run_paid_for_is_part_of_the_cost_and_what_is_found_anew_is_asked_anew(
+    terminal: Terminal, models: ModelServer
+) -> None:
+    models.default = judging({"Which": "yes", "best time": "no", "dog": "yes"})
+    arguments = ("eval", "longmemeval", "lme", "--answer", "--output", "answers.jsonl", "--model", "anthropic:reader-1")
+    first = (await terminal.run(*arguments, "--json")).json
+    again = await terminal.run(*arguments)
+    assert len(models.requests) == 6
+    assert "anthropic:reader-1: 3300 input" in again.output
+    assert "3 answers were kept from an earlier run" in again.output
+    assert (await terminal.run(*arguments, "--json")).json["usage"] == first["usage"]
+    file = terminal.workspace / "lme" / "longmemeval_s_cleaned.json"
+    file.write_text(file.read_text().replace("25:50!", "25:40!"))
+    assert (await terminal.run(*arguments, "--json")).json["kept"] == 2
+    assert len(models.requests) == 8
+
+
 async def test_a_question_without_an_answer_counts_as_wrong_and_is_told(
     terminal: Terminal, models: ModelServer
 ) -> None:

@@ -16,7 +16,8 @@ ALL, ABSTENTION, MEAN_OF_TYPES = "all", "abstention", "mean of types"
 class Outcome:
     """One question: the figures of its retrieval, and, end to end, the answer and whether it is right.
 
-    ``failure`` says why there is no answer or no verdict; such a question counts as wrong.
+    ``failure`` says why there is no answer or no verdict; such a question counts as wrong. ``kept``: an earlier run
+    asked for it.
     """
 
     id: str
@@ -28,11 +29,12 @@ class Outcome:
     hypothesis: str | None = None
     right: bool = False
     failure: str = ""
+    kept: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A whole run. ``usage`` is by ``provider:model``; what an earlier run had paid for is not in it."""
+    """A whole run. ``usage`` is by ``provider:model``, of all answers, those that an earlier run paid for included."""
 
     file: str
     sha256: str
@@ -92,6 +94,7 @@ class Report:
             "search_ms": {"median": round(statistics.median(times), 1), "max": round(times[-1], 1)} if times else {},
             "answers": self.answers,
             "failed": {o.id: o.failure for o in self.outcomes if o.failure},
+            "kept": sum(o.kept for o in self.outcomes),
             "usage": {name: _usage(usage) for name, usage in self.usage.items()},
         }
 
@@ -116,7 +119,7 @@ class Report:
         for name, reason in data["failed"].items():
             lines.append(f"  {name} counts as wrong: {reason}")
         if data["usage"]:
-            lines += ["", "Cost"]
+            lines += ["", f"Cost ({data['kept']} answers were kept from an earlier run)" if data["kept"] else "Cost"]
         for name, used in data["usage"].items():
             cost = "price unknown" if used["cost_usd"] is None else f"{used['cost_usd']:.4f} US dollars"
             lines.append(

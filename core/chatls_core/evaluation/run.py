@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,8 @@ class Plan:
     """What to run. Without ``reader`` and ``judge`` only retrieval is measured.
 
     ``pool`` fills haystacks up to so many sessions, ``reader_tokens`` is room for what was found, ``output`` keeps
-    answers, and answers kept there under the same settings are not asked for again.
+    answers with what they cost, and an answer kept there is not asked for again while the settings are the same and the
+    search finds the same.
     """
 
     file: Path
@@ -126,13 +128,18 @@ class _Run:
         outcome = Outcome(case.id, case.type, case.abstention, len(case.sessions), figures(case, found), milliseconds)
         if self.plan.reader is None or self.plan.judge is None:
             return outcome
-        if (row := self.known.get(case.id)) is not None:
-            return replace(outcome, hypothesis=str(row["hypothesis"]), right=bool(row.get("right")))
+        shown = answering.passages(case, found.turns, self.plan.reader_tokens * answering.CHARS_PER_TOKEN)
+        mark = hashlib.sha256(shown.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        row = self.known.get(case.id)
+        if row is not None and row.get("shown") == mark:
+            for name, usage in row.get("usage", {}).items():
+                self._spent(name, Usage(**usage))
+            return replace(outcome, hypothesis=str(row["hypothesis"]), right=bool(row.get("right")), kept=True)
+        spent: dict[str, Usage] = {}
         try:
-            shown = answering.passages(case, found.turns, self.plan.reader_tokens * answering.CHARS_PER_TOKEN)
-            hypothesis = await self._ask(self.plan.reader, lambda m: answering.reader_request(case, shown, m))
+            hypothesis = await self._ask(self.plan.reader, lambda m: answering.reader_request(case, shown, m), spent)
             outcome = replace(outcome, hypothesis=hypothesis)
-            said = await self._ask(self.plan.judge, lambda m: answering.judge_request(case, hypothesis, m))
+            said = await self._ask(self.plan.judge, lambda m: answering.judge_request(case, hypothesis, m), spent)
         except ModelError as error:
             if error.kind in _HOPELESS:
                 raise
@@ -140,16 +147,21 @@ class _Run:
         right = answering.verdict(said)
         if right is None:
             return replace(outcome, failure=f"the judge said neither yes nor no: {said[:80]!r}")
-        await self._keep(case, hypothesis, right)
+        await self._keep(case, hypothesis, right, mark, spent)
         return replace(outcome, right=right)
 
-    async def _ask(self, model: Model, build: Callable[[Model], Any]) -> str:
+    async def _ask(self, model: Model, build: Callable[[Model], Any], spent: dict[str, Usage]) -> str:
         reply = await ask(model, build)
         name = f"{reply.usage.provider or model.provider}:{reply.usage.model or model.model}"
-        self.usage[name] = self.usage[name] + reply.usage if name in self.usage else reply.usage
+        spent[name] = spent[name] + reply.usage if name in spent else reply.usage
+        self._spent(name, reply.usage)
         return reply.text.strip()
 
-    async def _keep(self, case: Case, hypothesis: str, right: bool) -> None:
+    def _spent(self, name: str, usage: Usage) -> None:
+        self.usage[name] = self.usage[name] + usage if name in self.usage else usage
+
+    async def _keep(self, case: Case, hypothesis: str, right: bool, shown: str, spent: Mapping[str, Usage]) -> None:
+        """Keep an answer with what it depends on and what it cost."""
         if self.kept is None:
             return
         row = {
@@ -158,6 +170,8 @@ class _Run:
             "right": right,
             "question_type": case.type,
             "run": self._settings,
+            "shown": shown,
+            "usage": {name: asdict(usage) for name, usage in spent.items()},
         }
         await asyncio.to_thread(self.kept.append, [row])
 
