@@ -23,7 +23,7 @@ from chatls_core.memory.graph import Neighbour
 from chatls_core.memory.learning import Learning
 from chatls_core.memory.profile import ProfileBook
 from chatls_core.memory.removal import Removal
-from chatls_core.memory.retrieval import Retriever
+from chatls_core.memory.retrieval import Retriever, was_asked_for
 from chatls_core.memory.snapshot import Snapshot, is_sensitive, remembered
 from chatls_core.memory.stores import Stores
 from chatls_core.memory.together import Together, united
@@ -163,15 +163,18 @@ class Memory:
         """What is known about a question, with reasons. Time words in it are counted from ``as_of`` (default: now).
 
         ``context`` of the result is the text for a model, in at most ``budget`` bytes (default: the setting
-        ``memory.retrievalBudget``). Without ``private`` nothing sensitive is found: for what is pushed unasked.
+        ``memory.retrievalBudget``); what is sensitive stands in it only when words of the question found it. Without
+        ``private`` nothing sensitive is found at all: for what is pushed unasked.
         """
         now, moment, where = self.snapshot(), self._moment(), str(project or "")
         found = self._retriever.recall(now, query, as_of=as_of, limit=limit, project=where, moment=moment)
+        asked = tuple(i for i in found.items if not is_sensitive(now, i) or (private and was_asked_for(i)))
         if not private:
-            found = replace(found, items=tuple(i for i in found.items if not is_sensitive(now, i)))
+            found = replace(found, items=asked)
         size = self.settings.retrieval_budget if budget is None else budget
         related = self._related(found) if self.settings.graph and len(now.alive.facts) <= EXPANDED_FACTS else ()
-        text = context.assemble(now, self.stores, found, limit=size, project=where, moment=moment, related=related)
+        told = replace(found, items=asked)
+        text = context.assemble(now, self.stores, told, limit=size, project=where, moment=moment, related=related)
         return replace(found, context=cards.safe(text))
 
     def find(self, typed: str, *, limit: int = 50, project: Path | None = None) -> Recall:

@@ -164,11 +164,11 @@ class Retriever:
         """A question without a topic ("what do you know about me?") gets the profile and the best facts."""
         for position, field in enumerate(profile_view(now.profile, moment).fields[:limit]):
             key = f"profile:{position}"
-            if (item := self._item(now, key, 1.0, f"profile: {field.key}", project)) is not None:
+            if (item := self._item(now, key, 1.0, f"{_IN_PROFILE}{field.key}", project)) is not None:
                 yield item
         for fact in now.alive.ranked[:limit]:
             if (
-                item := self._item(now, f"fact:{fact.id}", scoring.score(fact, moment), "matters most", project)
+                item := self._item(now, f"fact:{fact.id}", scoring.score(fact, moment), _MATTERS_MOST, project)
             ) is not None:
                 yield item
 
@@ -317,6 +317,14 @@ def _telling(hits: list[Hit]) -> list[Hit]:
     """Hits that match by their own words, and not far worse than the best: an irrelevant item is a fault."""
     best = max((h.score for h in hits), default=0.0)
     return [h for h in hits if h.coverage > 0 and h.score >= _NEAR_THE_BEST * best]
+
+
+_IN_PROFILE, _MATTERS_MOST = "profile: ", "matters most"
+
+
+def was_asked_for(item: RecallItem) -> bool:
+    """Whether words of the question found an item, which was not just counted up for a question without a topic."""
+    return item.why != _MATTERS_MOST and not item.why.startswith(_IN_PROFILE)
 
 
 def _asks_for_everything(query: str) -> bool:

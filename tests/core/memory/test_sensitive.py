@@ -96,6 +96,15 @@ def test_a_sensitive_value_comes_when_it_is_asked_for_by_its_name(memory: Memory
     assert IBAN in memory.recall("payout").context
 
 
+@pytest.mark.parametrize("question", ["what do you know about me?", "o que você sabe sobre mim?"])
+def test_a_question_for_everything_names_nothing_sensitive_to_a_model(memory: Memory, question: str) -> None:
+    memory.profile({"salary": "4000 euros", "payout": IBAN, "role": "tester"}, source=USER)
+    memory.remember(f"The club's account is {IBAN}", source=USER)
+    found = memory.recall(question)
+    assert "tester" in found.context
+    assert IBAN not in found.context and "4000" not in found.context
+
+
 @pytest.mark.parametrize("number", NUMBERS)
 def test_what_no_mark_can_keep_from_models_is_written_without_the_number(
     memory: Memory, clock: SetClock, number: str
