@@ -66,6 +66,14 @@ test('the conversation something was said in opens at the message', async () => 
   await wb.shot('why');
 });
 
+test('a table in the narrow chat box keeps its words whole, and scrolls', async () => {
+  await wb.ask('/memory facts');
+  const cell = wb.chat.locator('.turn td', { hasText: 'architecture' }).last();
+  await cell.waitFor();
+  assert.ok((await cell.boundingBox()).height < 60, 'no word is broken into letters');
+  await wb.shot('facts-in-chat');
+});
+
 test('what waits for review is accepted or dropped, and acceptance can be undone', async () => {
   const item = (id, content, external) => [id, {
     id, kind: 'fact', fields: { content, category: 'project' }, external, created_at: '2026-03-01T10:00:00Z',

@@ -90,7 +90,7 @@ async def test_every_subcommand_answers_in_readable_markdown(editor: LspClient, 
     digests = await say("/memory digests")
     assert digests.index("## 2026-04 (2026-04-01 – 2026-04-30)") < digests.index("## 2026-W15")
     assert "- a quiet month" not in await say("/memory digests weekly/2026-W15")
-    recalled = await say("/memory recall which port is taken")
+    recalled = await say("/memory recall is port 8080 taken?")
     assert "**[gotcha]** Port 8080 is taken" in recalled and "Rides along with such a message unasked" in recalled
     assert "Port 8080" in await say("/memory which port is taken?")
     assert "Nothing waits to be remembered." in await say("/memory pending")
