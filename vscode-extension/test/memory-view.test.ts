@@ -28,10 +28,10 @@ beforeEach(() => {
 });
 
 function open(answers: Answers) {
-  new MemoryView(server(answers), { path: '/ext' } as never);
+  const memory = new MemoryView(server(answers), { path: '/ext' } as never);
   const { provider, view: shown } = made.trees[0]!;
   const rows = async (row?: Row) => (await provider.getChildren(row)) as Row[];
-  return { shown, rows };
+  return { view: memory, shown, rows };
 }
 
 describe('the Memory view', () => {
@@ -89,6 +89,27 @@ describe('the Memory view', () => {
     expect(shown['message']).toBeUndefined();
     expect(shown['description']).toBe('“abc”');
     expect(asked.find(([name]) => name === 'recall')![1]).toMatchObject({ typing: true });
+  });
+
+  it('draws nothing anew where nothing changed: a click on its way must not be lost', async () => {
+    let facts = [fact('a')];
+    vi.useFakeTimers();
+    const { view, shown, rows } = open({ stats: () => ({ facts: { general: facts.length } }), facts: () => ({ facts }) });
+    shown['visible'] = true;
+    let drawn = 0;
+    made.trees[0]!.provider.onDidChangeTreeData(() => (drawn += 1));
+    await rows();
+    view.changed();
+    await vi.advanceTimersByTimeAsync(200);
+    expect(drawn).toBe(0);
+    facts = [fact('a'), fact('b')];
+    view.changed();
+    await vi.advanceTimersByTimeAsync(200);
+    expect(drawn).toBe(1);
+    const readings = asked.length;
+    expect((await rows())[0]!.children![0]!.children).toHaveLength(2);
+    expect(asked, 'what was read is drawn').toHaveLength(readings);
+    vi.useRealTimers();
   });
 
   it('shows what was just learned, wherever it stands among thousands', async () => {

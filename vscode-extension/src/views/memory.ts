@@ -15,7 +15,7 @@ const FOUND = 50;
 
 export class MemoryView implements vscode.Disposable {
   private readonly tree: RowTree;
-  private readonly soon = debounced(() => this.refresh(), 200);
+  private readonly soon = debounced(() => void this.tree.update(), 200);
   private readonly subscriptions: vscode.Disposable;
   private query = '';
   /** What a background run just added, while only that is shown. */

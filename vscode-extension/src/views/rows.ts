@@ -53,6 +53,9 @@ export class RowTree implements vscode.TreeDataProvider<Row>, vscode.Disposable 
   private readonly changed = new vscode.EventEmitter<void>();
   readonly onDidChangeTreeData = this.changed.event;
   readonly view: vscode.TreeView<Row>;
+  /** What is drawn, and what was read but is not drawn yet. */
+  private drawn = '';
+  private ready: Row[] | undefined;
 
   constructor(
     id: string,
@@ -69,10 +72,32 @@ export class RowTree implements vscode.TreeDataProvider<Row>, vscode.Disposable 
 
   /** Reads again; a view that is not visible does so when it is shown. */
   refresh(): void {
+    this.ready = undefined;
+    this.changed.fire();
+  }
+
+  /** Reads again, and draws only where something changed: a row that is drawn anew swallows a click on its way. */
+  async update(): Promise<void> {
+    if (!this.view.visible) return this.refresh();
+    const drawn = this.drawn;
+    const rows = await this.getChildren();
+    if (this.drawn === drawn && !rows.some(isLoaded)) return;
+    this.ready = rows;
     this.changed.fire();
   }
 
   async getChildren(row?: Row): Promise<Row[]> {
+    if (!row && this.ready) {
+      const rows = this.ready;
+      this.ready = undefined;
+      return rows;
+    }
+    const rows = await this.children(row);
+    if (!row) this.drawn = JSON.stringify(rows);
+    return rows;
+  }
+
+  private async children(row?: Row): Promise<Row[]> {
     try {
       return await (row ? (row.load?.() ?? row.children ?? []) : this.read());
     } catch (error) {
@@ -103,6 +128,11 @@ export class RowTree implements vscode.TreeDataProvider<Row>, vscode.Disposable 
     const selection = line === undefined ? {} : { selection: new vscode.Range(line, 0, line, 0) };
     return { command: 'vscode.open', title: label, arguments: [this.asUri(open.uri), { preview: true, ...selection }] };
   }
+}
+
+/** Whether something of a row is read only when it is opened: what changed there is not known. */
+function isLoaded({ load, children }: Row): boolean {
+  return load !== undefined || (children?.some(isLoaded) ?? false);
 }
 
 /** Runs `work` once things have been quiet for `delay` milliseconds. */
