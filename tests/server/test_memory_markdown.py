@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -109,6 +110,20 @@ async def test_nothing_remembered_is_taken_for_markup(tmp_path: Path) -> None:
         assert len(timeline) == 1 + len(HOSTILE) and all(" [<b>|x`] " in line for line in timeline[1:])
         forgotten = await say("/memory forget bold")
         assert f"[fact] {SEEN[1]}" in markdown.lines(forgotten)
+
+
+async def test_the_picture_of_the_graph_is_one_whatever_it_names(tmp_path: Path) -> None:
+    stores = hostile()
+    stores["topics"].append({"name": "bell \x07 and \ufffe none", "mentions": 1})
+    stocked(tmp_path / "home", stores)
+    async with editor(tmp_path) as client:
+        data = (await client.command("chatls.memory.graph"))["data"]
+        picture = ElementTree.fromstring(data["svg"])
+        titles = {title.text for title in picture.iter("{http://www.w3.org/2000/svg}title")}
+        assert "topic: bell and none" in {" ".join((text or "").split()) for text in titles}
+        assert f"topic: {SEEN[1]}" in titles
+        kinds = {element.tag.rpartition("}")[2] for element in picture.iter()}
+        assert kinds == {"svg", "line", "g", "title", "circle", "text", "tspan"}
 
 
 async def test_days_are_those_of_the_persons_zone(tmp_path: Path) -> None:

@@ -91,6 +91,13 @@ describe('the Memory view', () => {
     expect(asked.find(([name]) => name === 'recall')![1]).toMatchObject({ typing: true });
   });
 
+  it('a screen reader hears what a row says', async () => {
+    const episodes = [{ id: 'ep_1', date: '2026-11-02T12:00:00Z', summary: 'Shipped it', outcome: 'works', project: '/w/atlas' }];
+    const { rows } = open({ stats: () => ({ facts: {} }), timeline: () => ({ episodes, total: 1 }) });
+    const episode = (await rows())[0]!.children![0]!.children![0]!;
+    expect(made.trees[0]!.provider.getTreeItem(episode).accessibilityInformation).toEqual({ label: 'Shipped it, 2026-11-02 · works · atlas' });
+  });
+
   it('draws nothing anew where nothing changed: a click on its way must not be lost', async () => {
     let facts = [fact('a')];
     vi.useFakeTimers();

@@ -55,6 +55,7 @@ export class ThemeIcon {
 
 interface Provider {
   getChildren(row?: unknown): Promise<unknown[]>;
+  getTreeItem(row: unknown): { accessibilityInformation?: { label: string } };
   onDidChangeTreeData(listener: () => void): unknown;
 }
 

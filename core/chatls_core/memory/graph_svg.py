@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from chatls_core.memory.views import GraphView
 from chatls_core.text.cut import by_chars
+from chatls_core.text.literal import one_line
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -35,6 +37,8 @@ _WIDEST = 18
 """Characters of a label's line."""
 _LETTER, _LINE = 5.0, 11.0
 """Width of a letter and height of a line, about."""
+
+_NO_XML = re.compile(r"[\ud800-\udfff\ufffe\uffff]")
 
 Box = tuple[float, float, float, float]
 
@@ -94,6 +98,11 @@ def _radius(degree: int) -> float:
     return 5 + 2 * math.sqrt(min(degree, 12))
 
 
+def _text(text: str) -> str:
+    """Text as XML may hold it."""
+    return escape(_NO_XML.sub("", one_line(text)))
+
+
 def _labels(
     graph: GraphView, places: Mapping[str, tuple[float, float]], degrees: Mapping[str, int]
 ) -> dict[str, list[str]]:
@@ -125,7 +134,7 @@ def draw(graph: GraphView) -> str:
     labels = _labels(graph, places, degrees)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {side} {height}" role="img" '
-        f'aria-label="{escape(graph.subject or "Knowledge graph")}" font-family="sans-serif" font-size="9">'
+        f'aria-label="{_text(graph.subject or "Knowledge graph")}" font-family="sans-serif" font-size="9">'
     ]
     for edge in graph.edges:
         (x1, y1), (x2, y2) = places[edge.a], places[edge.b]
@@ -138,11 +147,11 @@ def draw(graph: GraphView) -> str:
         radius = _radius(degrees[node.id])
         colour = _COLOURS.get(node.kind, "#999999")
         lines = "".join(
-            f'<tspan x="{x:.1f}" dy="{11 if i else radius + 9:.1f}">{escape(line)}</tspan>'
+            f'<tspan x="{x:.1f}" dy="{11 if i else radius + 9:.1f}">{_text(line)}</tspan>'
             for i, line in enumerate(labels.get(node.id, ()))
         )
         parts.append(
-            f'<g data-id="{escape(node.id)}"><title>{escape(node.kind)}: {escape(node.title)}</title>'
+            f'<g data-id="{_text(node.id)}"><title>{_text(node.kind)}: {_text(node.title)}</title>'
             f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" fill="{colour}"/>'
             f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="middle" fill="currentColor">{lines}</text></g>'
         )

@@ -35,7 +35,7 @@ export interface Row {
   tooltip?: string;
   /** A codicon's name. */
   icon?: string;
-  /** What a screen reader says, where label and description are not enough. */
+  /** What a screen reader says, where that is not the label and the description. */
   speech?: string;
   /** `contextValue`: which inline actions there are. */
   actions?: string;
@@ -115,7 +115,8 @@ export class RowTree implements vscode.TreeDataProvider<Row>, vscode.Disposable 
     if (row.description) item.description = row.description;
     if (row.icon) item.iconPath = new vscode.ThemeIcon(row.icon);
     if (row.actions) item.contextValue = row.actions;
-    if (row.speech) item.accessibilityInformation = { label: row.speech };
+    // Without it the tooltip would be read out, which leaves out what the row says.
+    item.accessibilityInformation = { label: row.speech ?? [row.label, row.description].filter(Boolean).join(', ') };
     const command = this.commandOf(row);
     if (command) item.command = command;
     return item;
