@@ -284,6 +284,11 @@ def hubs(net: Net, most: int, *, tags: bool = True) -> list[str]:
     return sorted(linked, key=lambda k: (-degrees[k], -weighted[k], -net.nodes[k]["weight"], k))[:most]
 
 
+def without(net: Net, kind: str) -> Net:
+    """The graph without the nodes of one kind."""
+    return net.subgraph([key for key, data in net.nodes(data=True) if data["kind"] != kind])
+
+
 def index_card(net: Net, private: Callable[[str], bool] = lambda _: False) -> str:
     """``Knowledge graph: N nodes, M links (kind count, …). Hubs: …`` on one line; empty for an empty graph. Nodes that
     are ``private`` are counted and not named."""

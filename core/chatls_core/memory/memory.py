@@ -62,6 +62,8 @@ logger = logging.getLogger(__name__)
 
 GRAPH_NODES = 500
 """Most nodes of a picture."""
+_SOON_DERIVED = 1000
+"""The graph of so many facts is derived within a few dozen milliseconds."""
 _PROFILE = "profile:"
 EXPANDED_FACTS = 2000
 """Beyond this deriving the graph takes longer than a recall may."""
@@ -208,6 +210,8 @@ class Memory:
         """Get ready for the first question and the first fact; takes seconds among ten thousand facts."""
         self._facts.read_ahead()
         self._retriever.read_ahead(self.snapshot())
+        if self.settings.graph and self.settings.graph_index:
+            self._graph()
 
     @property
     def meaning(self) -> Meaning | None:
@@ -611,14 +615,24 @@ class Memory:
         board = read_board(self.folder.parent / "board.json", self.stores.fs)
         return cards.card(self.snapshot(), board, saved_conversations, latest)
 
-    def graph_card(self) -> str:
-        """The ``# Knowledge Graph (index)`` block; empty when switched off or the graph is."""
+    def graph_card(self, *, promptly: bool = False) -> str:
+        """The ``# Knowledge Graph (index)`` block; empty when switched off or the graph is.
+
+        ``promptly``, nobody waits for the graph of a large memory: it is told as it was last derived. Saved
+        conversations are left out, since each new one would change what a prompt begins with.
+        """
         if not (self.settings.graph and self.settings.graph_index):
             return ""
         from chatls_core.memory import graph
 
-        text = graph.index_card(self._graph(), self._is_private)
-        hint = "Ask the memory tool for the neighbours of any of these to see more."
+        if not promptly or (self._net is None and len(self._facts.alive().facts) <= _SOON_DERIVED):
+            net: Net | None = self._graph()
+        else:
+            net = self._net[1] if self._net is not None else None
+        if net is None:
+            return ""
+        text = graph.index_card(graph.without(net, "session"), self._is_private)
+        hint = 'What is linked to one of them, the memory tool tells: {"command": "neighbors", "query": "…"}.'
         return cards.safe(f"# Knowledge Graph (index)\n{text}\n{hint}") if text else ""
 
     def news(self) -> str:

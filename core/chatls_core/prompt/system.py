@@ -60,9 +60,9 @@ def mode_section(mode: Mode) -> Section:
     return Section("mode", f"{IDENTITY}\n\n{MODES[mode]}\n\n{GROUND_RULES}")
 
 
-def memory_section(card: str, digest: str, *, recall: bool = True) -> Section | None:
-    """The frozen memory card and index, with the call that recalls more where there is one (``recall``)."""
-    parts = [part.strip() for part in (card, digest) if part.strip()]
+def memory_section(card: str, digest: str, graph: str = "", *, recall: bool = True) -> Section | None:
+    """The frozen memory card, index and graph card, with the call that recalls more where there is one (``recall``)."""
+    parts = [part.strip() for part in (card, digest, graph) if part.strip()]
     if not parts:
         return None
     if not recall:

@@ -179,7 +179,8 @@ class Preparation:
         sections: list[Section | None] = [mode_section(self._request.mode), *self._personas()]
         if self._memory_on():
             index = services.memory.index_digest() if self._ways.memory else ""
-            sections.append(memory_section(services.memory.card(), index, recall=self._ways.memory))
+            graph = services.memory.graph_card(promptly=True) if self._ways.memory else ""
+            sections.append(memory_section(services.memory.card(), index, graph, recall=self._ways.memory))
         instructions = Section("instructions", render_stable(items))
         self._conversation.state[KNOWLEDGE_KEY] = self._ways.knowledge
         all_skills = self._all_skills()

@@ -157,6 +157,21 @@ async def test_without_the_memory_tool_the_facts_ride_as_in_full_mode(desk: Desk
     assert bodies[0] == bodies[1]
 
 
+async def test_the_graph_card_stands_in_the_prompt_the_same_for_each_conversation(desk: Desk) -> None:
+    memory = desk.agent.services.memory
+    memory.record_project({"name": "atlas"}, source=Source("user"))
+    memory.remember("The atlas tiles are cached in heron", source=Source("user"))
+    systems = []
+    for session, graph in (("a", True), ("b", True), ("c", False)):
+        desk.agent = desk.make_agent(memory={"graphIndex": graph})
+        await desk.ask("hello", session=session)
+        systems.append(str(desk.models.requests[-1].json["system"]))
+    assert "# Knowledge Graph (index)" in systems[0]
+    assert '"neighbors"' in systems[0]
+    assert systems[0] == systems[1]
+    assert "# Knowledge Graph" not in systems[2]
+
+
 async def test_without_the_archive_nothing_is_cut(desk: Desk) -> None:
     desk.agent = desk.make_agent(prompt={"archive": False})
     for n in range(6):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,7 @@ async def test_conversations_skills_and_knowledge_bases_stand_in_the_graph(desk:
     services.memory.record_project({"name": "atlas"}, source=Source("user"))
     services.memory.record_episode("Planned it", source=Source("user"))
     services.memory.record_topics({"release": ""}, source=Source("user"))
+    desk.clock.now += timedelta(minutes=2)  # what other rooms told holds for a minute
     view = services.memory.graph()
     nodes = {n.id: (n.kind, n.title) for n in view.nodes}
     session = next(key for key, (kind, _) in nodes.items() if kind == "session")
