@@ -109,10 +109,10 @@ _BELONGS = re.compile(
 )
 _OFFICE = (
     r"(?:(?:the )?(?:lead|leadership|management|ownership|responsibility) (?:of|for) "
-    r"|(?:[oa] )?(?:lideranca|coordenacao|gerencia|chefia|direcao|gestao|responsabilidade|cargo|comando) "
-    r"(?:d[aeo]s?|por) )?"
+    r"|(?:[oa] )?(?:lideranca|coordenacao|gerencia|chefia|direcao|gestao|presidencia|responsabilidade|cargo|comando) "
+    r"(?:d[aeo]s?|por) )"
 )
-_THING = rf"{_OFFICE}(?:{_ARTICLE} )?(?P<thing>[^,;.]{{2,60}}?)"
+_THING = rf"{_OFFICE}?(?:{_ARTICLE} )?(?P<thing>[^,;.]{{2,60}}?)"
 _DONE = r"(?:has |have |is |was |were |has been |have been |just |recently |agora |acabou de )*"
 _PASSINGS = (
     rf"^{_WHO.format('new')} {_DONE}(?:took|taken|takes|taking) over (?:as )?{_THING}"
@@ -131,11 +131,12 @@ _PASSINGS = (
     rf"^{_WHO.format('old')} {_DONE}(?:stepped down|steps down|resigned) (?:as|from) {_THING}{_END}",
     rf"^{_WHO.format('old')} {_DONE}(?:deixou (?:o cargo|a funcao) de|deixou de ser|renunciou ao cargo de) "
     rf"{_THING}{_END}",
+    rf"^{_WHO.format('old')} {_DONE}(?:left|gave up|deixou|largou) {_OFFICE}(?P<thing>[^,;.]{{2,60}}?){_END}",
     rf"(?:^|\b(?:and|e|so) ){_WHO.format('new')} (?:became|virou|se tornou|tornou-se) (?:the |[oa] )?"
     rf"(?!an? |uma? )(?P<thing>[^,;.]{{2,60}}?){_END}",
 )
 _PASSING_HINT = re.compile(
-    r"\bover\b|\bassum|\bhanded\b|\bpassed\b|\bgave\b|\bgiven\b|\btransfer|\breassigned\b|\bpassou\b|\bpassad|\bentreg"
+    r"\bleft\b|\bgave\b|\blargou\b|\bover\b|\bassum|\bhanded\b|\bpassed\b|\bgave\b|\bgiven\b|\btransfer|\breassigned\b|\bpassou\b|\bpassad|\bentreg"
     r"|\b(?:replace|succeed)|\bsubstitu|\bsuced|\bdown\b|\bresigned\b|\bcargo\b|\bfuncao\b|\bdeixou\b|\bbecame\b"
     r"|\bvirou\b|\btorn"
 )

@@ -170,11 +170,12 @@ ONE_AT_A_TIME = word_set("drives drive rides ride wears wear chairs dirige pilot
 
 RELATIONS = word_set(
     """
-    study studies studying student works working employed employee engaged married dating estuda cursa aluno aluna
-    trabalha empregado empregada namora noivo noiva casado casada
+    rents rent leases aluga trains train attends attend treina frequenta study studies studying student works working
+    employed employee engaged married dating estuda cursa aluno aluna trabalha empregado empregada namora noivo noiva
+    casado casada
     """
 )
-"""What ends when somebody leaves a school, a firm or a person."""
+"""What ends when somebody leaves a school, a firm, a flat or a person."""
 
 OTHERS = word_set(
     """

@@ -199,8 +199,7 @@ def _reports_end(a: Statement, b: Statement, names: frozenset[str]) -> bool:
             unsaid -= slot.entity  # "the user's phone is a Pixel"
     if change.lost:
         return not unsaid - stems_of(words.OWNING)
-    if not change.adopted:
-        unsaid -= stems_of(words.RELATIONS)
+    unsaid -= stems_of(words.RELATIONS)
     if not unsaid:
         return True
     more = b.bag - a.bag - change.retired - change.adopted
@@ -218,7 +217,7 @@ def _may_be_ended(a: Statement, b: Statement, names: frozenset[str]) -> bool:
         return False
     if not change.retired & known or change.retired - known - stems_of(words.VERBS):
         return False
-    if change.adopted & known and not change.adopted <= change.retired:
+    if change.adopted and change.adopted <= known and not change.adopted <= change.retired:
         return False
     if change.lost and not a.words & words.OWNING and not any(s.value <= change.retired for s in a.slots):
         return False  # what was done with a thing stays true when it is gone

@@ -104,12 +104,18 @@ def transition_in(folded: str) -> Transition:
     for pattern in _EXCHANGES:
         if match := pattern.search(folded):
             new, *rest = _BESIDE.split(match["new"], maxsplit=1)
-            return Transition(bag(match["old"]), bag(new), _actor(folded, match), _scope(rest))
+            return Transition(_thing(match["old"]), bag(new), _actor(folded, match), _scope(rest))
     for pattern in (*_LOSSES, *_ENDS):
         if match := pattern.search(folded):
-            old = bag(present(match["old"]))
+            old = _thing(present(match["old"]))
             return Transition(old, actor=_actor(folded, match), lost=pattern in _LOSSES)
     return Transition()
+
+
+def _thing(text: str) -> frozenset[str]:
+    """What is named, without the words for when ("last week")."""
+    timeless = " ".join(t for t in tokens_of(text) if t not in _REASONS)
+    return bag(timeless) or bag(text)
 
 
 def main_part(text: str) -> str:
