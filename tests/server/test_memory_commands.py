@@ -73,7 +73,11 @@ async def test_every_subcommand_answers_in_readable_markdown(editor: LspClient, 
         assert "## Gotcha\n\n- Port 8080 is taken" in await say(f"/memory {word}")
     files = await say("/memory list")
     assert "| episodes.json | 1 |" in files and f"Daily notes (1): {YESTERDAY:%Y-%m-%d}." in files
-    assert "Changed: name." in await say("/memory profile set name=Ana")
+    changed = await say("/memory profile set name=Ana")
+    assert "Changed: name." in changed
+    assert "took away 1 item." in await say(changed.rsplit("`", 2)[1])
+    assert "| name |" not in await say("/memory profile")
+    assert "Changed: name." in await say("/memory profile name=Ana")
     assert "| role | tester = lead |" in await say("/memory profile set role: tester = lead")
     assert "| name | Ana |" in await say("/memory profile")
     assert "| goals | ship v2 |" in await say("/memory profile set goals=ship v2, write docs")

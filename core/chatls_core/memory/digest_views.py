@@ -7,6 +7,7 @@ from datetime import date, timedelta
 
 from chatls_core.memory import notes
 from chatls_core.memory.stores import Stores
+from chatls_core.text.literal import literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,11 @@ class DigestList:
     def markdown(self) -> str:
         """Their texts one below the other."""
         if not self.digests:
-            return f"There is no digest called {self.name}." if self.name else "No week or month is summed up yet."
+            return (
+                f"There is no digest called {literal(self.name)}; without a name all are shown."
+                if self.name
+                else "No week or month is summed up yet."
+            )
         return "\n\n".join(f"## {d.title} ({d.start} – {d.end})\n\n{d.text or '—'}" for d in self.digests)
 
 

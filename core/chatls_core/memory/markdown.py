@@ -84,7 +84,8 @@ def recall(r: views.Recall, quote: Quote) -> str:
     lines = []
     for item in r.items:
         tag = item.category if item.kind == "fact" else f"was {item.category}" if item.kind == "past" else item.kind
-        about = " · ".join(filter(None, (_day(item.date), quote(item.why), _said(item.source, quote))))
+        day = _day(item.date) if item.date is not None and item.date.year > 1970 else ""
+        about = " · ".join(filter(None, (day, quote(item.why), _said(item.source, quote))))
         lines.append(f"- **[{tag}]** {quote(item.text)}  \n  *{about}*")
     return head + "\n\n" + "\n".join(lines)
 
@@ -208,6 +209,8 @@ def profile(p: views.ProfileView, quote: Quote) -> str:
         parts.append(_table(("field", "value", "source", "confirmed"), rows))
     else:
         parts.append("The profile is empty. Add to it with `/profile name=Ana`.")
+    if p.undo_token:
+        parts.append(f"`/memory undo {p.undo_token}` takes the change back.")
     return "\n\n".join(parts)
 
 
