@@ -56,7 +56,10 @@ _PAST_WORDS = word_set(
 )
 
 
-_ABOUT_MEMORY = word_set("know remember recall memory memories tell sabe saber lembra lembrar conhece memoria memorias")
+_ABOUT_MEMORY = word_set(
+    "know remember remembered recall memory memories tell learned sabe sabes saber lembra lembras lembrar conta diz conhece"
+    " conheces memoria memorias aprendeu aprendeste"
+)
 """Words that ask for what is remembered, not about a topic."""
 
 
@@ -141,7 +144,8 @@ class Retriever:
         window = window_in(query, as_of or moment)
         rest = window.rest if window else query
         sought = window is None and _is_search_word(query)
-        topic = sought or any(w.folded not in _ABOUT_MEMORY for w in tokenizer.topic_words(rest))
+        framing = _ABOUT_MEMORY | FIRST_PERSON
+        topic = sought or any(w.folded not in framing for w in tokenizer.topic_words(rest))
         past = window is not None or as_of is not None or _asks_for_past(query)
         items: list[RecallItem] = []
         if topic:

@@ -311,9 +311,19 @@ def test_an_empty_question_recalls_nothing(stocked: Memory) -> None:
     assert stocked.recall("  ").items == ()
 
 
-def test_a_question_without_a_topic_gets_the_profile_and_the_best_facts(stocked: Memory) -> None:
+@pytest.mark.parametrize(
+    "question",
+    [
+        "what do you know about me?",
+        "what have you learned about me?",
+        "o que você sabe sobre mim?",
+        "me conta o que você lembra de mim",
+        "o que é que sabes de mim?",
+    ],
+)
+def test_a_question_without_a_topic_gets_the_profile_and_the_best_facts(stocked: Memory, question: str) -> None:
     stocked.profile({"name": "Ana"}, source=USER)
-    texts = [i.text for i in stocked.recall("what do you know about me?").items]
+    texts = [i.text for i in stocked.recall(question).items]
     assert "name: Ana" in texts
     assert len(texts) > 1
 
