@@ -57,8 +57,8 @@ _PAST_WORDS = word_set(
 
 
 _ABOUT_MEMORY = word_set(
-    "know remember remembered recall memory memories tell learned sabe sabes saber lembra lembras lembrar conta diz conhece"
-    " conheces memoria memorias aprendeu aprendeste"
+    "know remember remembered recall memory memories tell learned sabe sabes saber lembra lembras lembrar conta"
+    " diz conhece conheces memoria memorias aprendeu aprendeste"
 )
 """Words that ask for what is remembered, not about a topic."""
 
