@@ -229,7 +229,9 @@ class Memory:
     def evidence(self, shown_ids: Collection[str], reply: str) -> None:
         """Strengthen shown facts that the reply made use of (spec/memory.md §8.8)."""
         facts = self._facts.alive().facts
-        self._facts.touch(i for i in shown_ids if i in facts and used(facts[i].content, reply))
+        useful = tuple(i for i in shown_ids if i in facts and used(facts[i].content, reply))
+        self._facts.touch(useful)
+        self._tell(MemoryChange(changed=useful, background=True))
 
     def edit(self, item_id: str, content: str = "", category: str = "", *, source: Source | None = None) -> Remembered:
         """Correct a fact by hand, the old wording becomes history; or an entry of the profile by its id.

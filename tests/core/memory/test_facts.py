@@ -325,8 +325,11 @@ def test_what_was_read_stays_as_it_was_read_whatever_is_written(memory: Memory) 
 def test_a_fact_that_was_used_rises(memory: Memory, clock: SetClock) -> None:
     memory.remember("Queue workers restart nightly", source=USER)
     used = memory.remember("Payments retry with exponential backoff", source=USER)
+    told: list[MemoryChange] = []
+    memory.subscribe(told.append)
     memory.evidence([used.id], "I kept the exponential backoff for payments as it is.")
     memory.evidence([used.id], "Unrelated words only.")
+    assert [(c.changed, c.background) for c in told] == [((used.id,), True)]
     assert memory.facts().facts[0].id == used.id
     assert memory.why(used.id).fact.access_count == 2
 
