@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from chatls_core.memory.wordlists import word_set
 from chatls_core.text import tokenizer
-from chatls_core.text.ordinary_words import specificity
+from chatls_core.text.ordinary_words import OTHER, specificity
 
 _MOST_PARTS = 6
 """Sentences of a message that are looked at: the first and the last ones."""
@@ -89,6 +89,10 @@ _AMOUNT = re.compile(
 """Asks for a number, a date or a version."""
 _WHO = re.compile(r"\b(?:who|whom|whose|quem)\b", re.IGNORECASE)
 _NAME = re.compile(r"[A-ZÀ-Ý][a-zà-ÿ]+")
+_ERROR = re.compile(
+    r"\b(?:[Ee]rror|ERROR|[Ee]xception|[Ww]arning|WARNING|[Ff]atal|FATAL):|\bTraceback\b|[a-z](?:Error|Exception)\b|\bERR!"
+)
+"""A program's message, whose everyday words are not the user's."""
 _ENDS = re.compile(r"(?<=[.!?;])\s+|\n+")
 
 
@@ -120,6 +124,8 @@ class Part:
         """What is asked about by its name, folded."""
         self.words = {w.folded: specificity(w.folded) * (_PART_OF_IDENTIFIER if w.part else 1.0) for w in topic}
         """The folded topic words, each with how much follows from it."""
+        if _ERROR.search(text):
+            self.words = {word: worth for word, worth in self.words.items() if worth >= OTHER}
         if not self.asks and len(sequence) > 1 and sequence[1] in _DETERMINERS:
             self.words.pop(sequence[0], None)
 

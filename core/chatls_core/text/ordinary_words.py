@@ -34,7 +34,10 @@ def specificity(folded: str) -> float:
     """How much follows from a folded word that two texts share, between 0.2 ("use") and 1.3 (an identifier)."""
     if folded.isdigit():
         return _SHORT_NUMBER if len(folded) < 4 else _LONG_NUMBER
-    known = [_known()[form] for form in _forms(folded) if form in _known()]
+    written, stemmed = _known()
+    if folded in written:  # "port" is no form of "porta"
+        return written[folded]
+    known = [stemmed[form] for form in _forms(folded) if form in stemmed]
     if known:
         return min(known)
     return IDENTIFIER if len(folded) > 3 and _MARKED.search(folded) else OTHER
@@ -56,21 +59,23 @@ def _forms(folded: str) -> Iterator[str]:
 
 
 @cache
-def _known() -> dict[str, float]:
-    """Ordinary words and their stems."""
-    known: dict[str, float] = {}
+def _known() -> tuple[dict[str, float], dict[str, float]]:
+    """Ordinary words, and their stems."""
+    written: dict[str, float] = {}
+    stemmed: dict[str, float] = {}
 
     def put(words: Iterable[str], language: tokenizer.Language, worth: float) -> None:
         for word in words:
+            written[word] = min(written.get(word, worth), worth)
             for form in (word, tokenizer.stem(word, language)):
-                known[form] = min(known.get(form, worth), worth)
+                stemmed[form] = min(stemmed.get(form, worth), worth)
 
     for language in ("en", "pt"):
         put(_SOFTWARE, language, SOFTWARE)
         put(stopwords.REQUESTS | stopwords.WEAK, language, REQUEST)
     put(_ENGLISH, "en", EVERYDAY)
     put(_PORTUGUESE, "pt", EVERYDAY)
-    return known
+    return written, stemmed
 
 
 def _words(text: str) -> frozenset[str]:
