@@ -61,6 +61,8 @@ class Card:
 
 HUBS = 8
 """Nodes that the index card names."""
+_OUTLINED = 64
+"""So many hubs are known, that enough are left where some may not be named."""
 _PREFIX = {"kbcontext": "kb"}
 
 
@@ -284,20 +286,32 @@ def hubs(net: Net, most: int, *, tags: bool = True) -> list[str]:
     return sorted(linked, key=lambda k: (-degrees[k], -weighted[k], -net.nodes[k]["weight"], k))[:most]
 
 
-def without(net: Net, kind: str) -> Net:
-    """The graph without the nodes of one kind."""
-    return net.subgraph([key for key, data in net.nodes(data=True) if data["kind"] != kind])
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """The graph in a line: its size, and its hubs by key with their titles, the greatest first."""
+
+    size: str
+    hubs: tuple[tuple[str, str], ...]
 
 
-def index_card(net: Net, private: Callable[[str], bool] = lambda _: False) -> str:
-    """``Knowledge graph: N nodes, M links (kind count, …). Hubs: …`` on one line; empty for an empty graph. Nodes that
-    are ``private`` are counted and not named."""
+def outline(net: Net, *, without: str = "") -> Outline | None:
+    """The outline of a graph ``without`` the nodes of one kind; ``None`` where nothing is left."""
+    net = net.subgraph([key for key, data in net.nodes(data=True) if data["kind"] != without])
     if not net.number_of_nodes():
-        return ""
+        return None
     counts = Counter(data["kind"] for _, data in net.nodes(data=True))
     listed = ", ".join(f"{kind} {counts[kind]}" for kind in KINDS if counts[kind])
     size = f"{amount(net.number_of_nodes(), 'node')}, {amount(net.number_of_edges(), 'link')}"
-    text = f"Knowledge graph: {size} ({listed})."
-    named = (k for k in hubs(net, net.number_of_nodes()) if not private(k))
-    names = [one_line(net.nodes[k]["title"]) for k in islice(named, HUBS)]
-    return text + (f" Hubs: {', '.join(names)}." if names else "")
+    greatest = hubs(net, net.number_of_nodes())[:_OUTLINED]
+    return Outline(
+        f"Knowledge graph: {size} ({listed}).", tuple((k, one_line(net.nodes[k]["title"])) for k in greatest)
+    )
+
+
+def index_card(outlined: Outline | None, hidden: Callable[[str], bool] = lambda _: False) -> str:
+    """``Knowledge graph: N nodes, M links (kind count, …). Hubs: …`` on one line; empty for an empty graph. Nodes that
+    are ``hidden`` are counted and not named."""
+    if outlined is None:
+        return ""
+    names = list(islice((title for key, title in outlined.hubs if not hidden(key)), HUBS))
+    return outlined.size + (f" Hubs: {', '.join(names)}." if names else "")

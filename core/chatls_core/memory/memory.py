@@ -54,7 +54,7 @@ from chatls_core.memory.views import (
 from chatls_core.store import REAL, Clock, FileSystem, StoreReadOnlyError, atomic_write_bytes, codec_for
 
 if TYPE_CHECKING:
-    from chatls_core.memory.graph import Net
+    from chatls_core.memory.graph import Net, Outline
     from chatls_core.memory.meaning import Meaning
     from chatls_core.memory.records import Details, Fact, Profile
 
@@ -111,6 +111,7 @@ class Memory:
         self._snapshot: Snapshot | None = None
         self._digest: tuple[Snapshot | None, str] = (None, "")
         self._net: tuple[str, Net] | None = None
+        self._outlined: tuple[Net, Outline | None] | None = None
         self._news = ""
         if problem := self.stores.unwritable:
             logger.warning("%s", problem)
@@ -210,8 +211,7 @@ class Memory:
         """Get ready for the first question and the first fact; takes seconds among ten thousand facts."""
         self._facts.read_ahead()
         self._retriever.read_ahead(self.snapshot())
-        if self.settings.graph and self.settings.graph_index:
-            self._graph()
+        self.graph_card(promptly=True)
 
     @property
     def meaning(self) -> Meaning | None:
@@ -489,7 +489,7 @@ class Memory:
         """The graph's index card (spec/memory.md §12.3)."""
         from chatls_core.memory import graph
 
-        text = graph.index_card(self._graph(), self._is_private)
+        text = graph.index_card(graph.outline(self._graph()), self._is_private)
         return LineView("Knowledge graph", cards.safe(text) or "The knowledge graph is empty.")
 
     def neighbors(self, query: str, *, hops: int = 2, limit: int = 12, private: bool = True) -> GraphView:
@@ -620,22 +620,31 @@ class Memory:
     def graph_card(self, *, promptly: bool = False) -> str:
         """The ``# Knowledge Graph (index)`` block; empty when switched off or the graph is.
 
-        ``promptly``, nobody waits for the graph of a large memory: it is told as it was last derived. Saved
-        conversations are left out, since each new one would change what a prompt begins with.
+        ``promptly``, nobody waits: the graph is told as it was last derived, and not at all where memory is large.
         """
         if not (self.settings.graph and self.settings.graph_index):
             return ""
+        if promptly and len(self._facts.alive().facts) > _SOON_DERIVED:
+            return ""
         from chatls_core.memory import graph
 
-        if not promptly or (self._net is None and len(self._facts.alive().facts) <= _SOON_DERIVED):
-            net: Net | None = self._graph()
-        else:
-            net = self._net[1] if self._net is not None else None
-        if net is None:
-            return ""
-        text = graph.index_card(graph.without(net, "session"), self._is_private)
+        net = self._graph() if self._net is None or not promptly else self._net[1]
+        text = graph.index_card(self._outline(net), self._is_hidden)
         hint = 'What is linked to one of them, the memory tool tells: {"command": "neighbors", "query": "…"}.'
         return cards.safe(f"# Knowledge Graph (index)\n{text}\n{hint}") if text else ""
+
+    def _outline(self, net: Net) -> Outline | None:
+        from chatls_core.memory import graph
+
+        if self._outlined is None or self._outlined[0] is not net:
+            # Each new conversation would change what a prompt begins with.
+            self._outlined = (net, graph.outline(net, without="session"))
+        return self._outlined[1]
+
+    def _is_hidden(self, node: str) -> bool:
+        """Whether a node of the graph is a sensitive fact, or one that is no more."""
+        kind, _, key = node.partition(":")
+        return kind == "fact" and (key not in self._facts.alive().facts or self._is_private(node))
 
     def news(self) -> str:
         """What went wrong with the files since this was last asked, as one sentence: told once, and when it changes."""
