@@ -169,6 +169,20 @@ def test_a_saved_graph_is_taken_only_while_it_is_true(linked: Memory, make: Make
     assert again.graph_card() != card
 
 
+def test_the_card_of_a_prompt_names_nothing_that_was_forgotten_or_marked_since(memory: Memory) -> None:
+    for fact in ("Heron caches the tiles of [[Maps]]", "Egret serves the tiles of [[Maps]]"):
+        memory.remember(fact, source=USER)
+    memory.record_topics({"Maps": ""}, source=USER)
+    named = memory.graph_card(promptly=True)
+    assert "Heron" in named and "Egret" in named
+    facts = {f.content.split()[0]: f.id for f in memory.facts().facts}
+    memory.forget(ids=[facts["Heron"]])
+    memory.sensitive(facts["Egret"])
+    told = memory.graph_card(promptly=True)
+    assert "Maps" in told
+    assert "Heron" not in told and "Egret" not in told
+
+
 def test_what_stands_beside_a_recalled_fact_is_named_with_the_way_to_it(linked: Memory) -> None:
     context = linked.recall("how does atlas index documents?").context
     assert "- [topic] Caching — LRU (expand: memory neighbors Caching)" in context
