@@ -21,7 +21,6 @@ from chatls_core.memory.views import (
     FileList,
     ProjectList,
     ProjectView,
-    SourceView,
     Stats,
     TextView,
     Timeline,
@@ -73,7 +72,7 @@ def past_view(entry: HistoryEntry, alive: Alive, now: datetime) -> FactView:
         age_days=max(0, (local_day(now) - local_day(entry.valid_from)).days),
         valid_to=entry.valid_to,
         superseded_by=entry.superseded_by,
-        sources=tuple(SourceView(o.kind, o.session, o.message, o.time) for o in entry.sources),
+        sources=provenance.shown(entry.sources),
         pinned=False,
     )
 

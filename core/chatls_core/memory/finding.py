@@ -7,10 +7,10 @@ from datetime import datetime
 from itertools import islice
 
 from chatls_core.memory import provenance
-from chatls_core.memory.context import episode_view
 from chatls_core.memory.profile import view as profile_view
 from chatls_core.memory.profile_text import fold
-from chatls_core.memory.records import Episode, Fact
+from chatls_core.memory.records import Fact
+from chatls_core.memory.retrieval import episode_item
 from chatls_core.memory.snapshot import Snapshot
 from chatls_core.memory.views import RecallItem, SourceView
 
@@ -43,7 +43,7 @@ def _found(now: Snapshot, holds: _Holds, why: str, moment: datetime) -> Iterator
             yield _fact_item(fact, now, why, said(fact.id, fact.provenance, fact.created_at))
     for episode in sorted(now.episodes.values(), key=lambda e: e.date, reverse=True):
         if holds(episode.summary, episode.outcome, episode.project, *episode.refs):
-            yield _episode_item(episode, now, why)
+            yield episode_item(now, episode, 0.0, why)
     for topic in now.topics:
         if holds(topic.name, topic.summary):
             key = f"topic:{topic.name}"
@@ -65,12 +65,6 @@ def _found(now: Snapshot, holds: _Holds, why: str, moment: datetime) -> Iterator
 def _fact_item(fact: Fact, now: Snapshot, why: str, source: SourceView) -> RecallItem:
     since, where = now.alive.valid_from(fact), fact.source_project
     return RecallItem("fact", fact.id, fact.content, 0.0, why, source, since, fact.category, where)
-
-
-def _episode_item(episode: Episode, now: Snapshot, why: str) -> RecallItem:
-    text = episode.summary + (f" → {episode.outcome}" if episode.outcome else "")
-    source = episode_view(episode, now).source
-    return RecallItem("episode", episode.id, text, 0.0, why, source, episode.date, "", episode.project)
 
 
 def _joined(name: str, about: str) -> str:

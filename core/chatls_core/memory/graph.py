@@ -110,8 +110,7 @@ def _add_nodes(net: Net, now: Snapshot, others: Sequence[Neighbour], cards: Sequ
     ):
         _node(net, "profile:user", "profile", now.profile.name or "user", now.profile.role, 10)
     for e in sorted(now.episodes.values(), key=lambda e: e.date)[-MAX_EPISODES:]:
-        summary = e.summary + (f" → {e.outcome}" if e.outcome else "")
-        _node(net, f"episode:{e.id}", "episode", f"{local_day(e.date)} {title(e.summary)}", summary)
+        _node(net, f"episode:{e.id}", "episode", f"{local_day(e.date)} {title(e.summary)}", e.told)
     sessions = sorted((o for o in others if o.kind == "session"), key=lambda o: (o.day or date.min, o.name))
     for other in [*sessions[-MAX_SESSIONS:], *(o for o in others if o.kind != "session")]:
         _node(net, _other_key(other), other.kind, other.title or other.name, other.summary, 1)

@@ -43,10 +43,15 @@ def note(stores: Stores, ids: Iterable[str], source: Source, now: datetime) -> N
         )
 
 
+def shown(origins: Iterable[Origin]) -> tuple[SourceView, ...]:
+    """Sources as they are told to a person."""
+    return tuple(SourceView(o.kind, o.session, o.message, o.time) for o in origins)
+
+
 def sources(details: Mapping[str, Details], item_id: str) -> tuple[SourceView, ...]:
     """Who said an item, oldest first; empty where nobody wrote it down."""
     known = details.get(item_id)
-    return tuple(SourceView(o.kind, o.session, o.message, o.time) for o in known.sources) if known else ()
+    return shown(known.sources) if known else ()
 
 
 def latest(details: Mapping[str, Details], item_id: str) -> SourceView | None:

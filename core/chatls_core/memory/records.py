@@ -67,6 +67,11 @@ class Episode(LenientRecord):
     source: str = ""
     created_at: Time = EPOCH
 
+    @property
+    def told(self) -> str:
+        """What was done, with what came of it."""
+        return f"{self.summary} → {self.outcome}" if self.outcome else self.summary
+
 
 class Topic(LenientRecord):
     """One topic of ``topics.json`` (spec/memory.md §6.1)."""

@@ -99,44 +99,52 @@ class Candidate:
     about_user: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _Shared:
+    """What a part of a message and an item have in common.
+
+    ``met`` are the words, with how well the item meets them and what they tell; ``evidence`` is what they say together;
+    ``own`` tells that the user asks about himself, and the item tells of him.
+    """
+
+    item: Candidate
+    met: tuple[tuple[str, float, float], ...]
+    evidence: float
+    own: bool
+
+
 def weigh(part: Part, found: Sequence[Candidate], *, parts: int) -> list[float]:
     """The odds (:meth:`Signs.odds`) of each item found for this part of a message of ``parts``, in order."""
-    told = [sum(part.words[word] * telling for word, _, telling in _met(part, item)) for item in found]
-    own = [_is_own(part, item) for item in found]
+    shared = [_shared(part, item) for item in found]
     odds = []
-    for item, evidence, is_own in zip(found, told, own, strict=True):
+    for one in shared:
         # Of the user himself, only what else is about him can be meant as well.
-        ties = sum(other >= _AS_GOOD * evidence for other, also in zip(told, own, strict=True) if also or not is_own)
-        odds.append(_signs(part, item, evidence, log(ties), log(parts)).odds() if evidence else -inf)
+        ties = sum(other.evidence >= _AS_GOOD * one.evidence for other in shared if other.own or not one.own)
+        odds.append(_signs(part, one, log(ties), log(parts)).odds() if one.evidence else -inf)
     return odds
 
 
-def _is_own(part: Part, item: Candidate) -> bool:
-    """Whether the user asks about himself, and the item tells of him."""
-    return item.about_user and (part.speaks or any(word in part.owned for word, _, _ in _met(part, item)))
+def _shared(part: Part, item: Candidate) -> _Shared:
+    met = tuple(known for known in item.hit.met if known[0] in part.words)
+    own = item.about_user and (part.speaks or any(word in part.owned for word, _, _ in met))
+    return _Shared(item, met, sum(part.words[word] * telling for word, _, telling in met), own)
 
 
-def _met(part: Part, item: Candidate) -> list[tuple[str, float, float]]:
-    """The words that the item has of this part, with how well it meets them and what they tell."""
-    return [met for met in item.hit.met if met[0] in part.words]
-
-
-def _signs(part: Part, item: Candidate, evidence: float, ties: float, parts: float) -> Signs:
-    met, (language, head) = _met(part, item), _head(item.text)
-    own = _is_own(part, item)
+def _signs(part: Part, one: _Shared, ties: float, parts: float) -> Signs:
+    text, met, (language, head) = one.item.text, one.met, _head(one.item.text)
     shared = sum(part.words[word] * share for word, share, _ in met)
     whole = len(met) > 1 and shared >= _NEARLY_ALL * sum(part.words.values())
     return Signs(
-        evidence=evidence,
-        alone=not own and (len(met) <= 1 or all(part.words[word] < SOFTWARE for word, _, _ in met)),
+        evidence=one.evidence,
+        alone=not one.own and (len(met) <= 1 or all(part.words[word] < SOFTWARE for word, _, _ in met)),
         head=any(tokenizer.stem(word, language) in head for word, _, _ in met),
         ties=ties,
         parts=parts,
         general=part.general and not (part.definite and whole),
         strangers=min(2, len(part.names.difference(word for word, _, _ in met))),
-        amount=part.amount and _DIGIT.search(item.text) is not None,
-        person=part.who and _PERSON.search(item.text) is not None,
-        own=own,
+        amount=part.amount and _DIGIT.search(text) is not None,
+        person=part.who and _PERSON.search(text) is not None,
+        own=one.own,
         ours=part.ours,
     )
 

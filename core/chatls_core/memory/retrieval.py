@@ -15,11 +15,11 @@ from chatls_core.memory.context import episode_view
 from chatls_core.memory.meaning import NEAREST, Meaning, Near, blended
 from chatls_core.memory.profile import view as profile_view
 from chatls_core.memory.question import FIRST_PERSON, Question
-from chatls_core.memory.records import EPOCH, Episode, Fact, Origin
+from chatls_core.memory.records import EPOCH, Episode, Fact, Origin, Profile
 from chatls_core.memory.relevance import LEAST_ODDS, Candidate, about_another, about_user, weigh
 from chatls_core.memory.snapshot import Snapshot, beside_facts, entry_of, is_sensitive, passage, remembered
 from chatls_core.memory.times import Window, window_in
-from chatls_core.memory.views import AutoRecall, Recall, RecallItem, SourceView
+from chatls_core.memory.views import AutoRecall, ProfileField, Recall, RecallItem, SourceView
 from chatls_core.memory.wordlists import word_set
 from chatls_core.store.changes import changed_span
 from chatls_core.text import tokenizer
@@ -76,6 +76,7 @@ class Retriever:
         """What is in the index beside facts."""
         self._at: Snapshot | None = None
         self._texts: tuple[Snapshot, Mapping[str, str]] | None = None
+        self._fields: tuple[Profile, tuple[ProfileField, ...]] | None = None
 
     def _follow(self, now: Snapshot) -> PassageIndex:
         """Bring the index up to date; unchanged items are not read again."""
@@ -221,7 +222,7 @@ class Retriever:
         odds: dict[str, tuple[float, Hit]] = {}
         for part in question.parts:
             hits = self._hits(now, part.text, _AUTO_CANDIDATES, moment)
-            found = [candidate for hit in hits if (candidate := _candidate(now, hit, name)) is not None]
+            found = [candidate for hit in hits if (candidate := self._candidate(now, hit, name)) is not None]
             for item, value in zip(found, weigh(part, found, parts=len(question.parts)), strict=True):
                 if value >= LEAST_ODDS and value > odds.get(item.hit.id, (0.0, item.hit))[0]:
                     odds[item.hit.id] = value, item.hit
@@ -229,6 +230,26 @@ class Retriever:
         clear = [(value, hit) for value, hit in odds.values() if value >= best - _AUTO_MARGIN]
         clear.sort(key=lambda found: -found[0])
         return [hit for _, hit in clear]
+
+    def _candidate(self, now: Snapshot, hit: Hit, name: str) -> Candidate | None:
+        """What may ride with a turn: facts that hold, episodes and the profile; the user may be called ``name``."""
+        kind, _, key = hit.id.partition(":")
+        if not hit.met:
+            return None
+        if kind == "fact" and (fact := now.alive.facts.get(key)) is not None:
+            return Candidate(hit, fact.content, about_user(fact.content, name))
+        if kind == "episode" and (episode := now.episodes.get(key)) is not None:
+            return Candidate(hit, episode.summary, about_user(episode.summary, name))
+        if kind == "profile" and (field := self._profile_field(now, key)) is not None:
+            return Candidate(hit, f"{field.key} {field.value}", True)
+        return None
+
+    def _profile_field(self, now: Snapshot, place: str) -> ProfileField | None:
+        """The entry of the profile that is known by its place."""
+        if self._fields is None or self._fields[0] is not now.profile:
+            self._fields = now.profile, profile_view(now.profile, EPOCH).fields
+        fields = self._fields[1]
+        return fields[int(place)] if place.isdigit() and int(place) < len(fields) else None
 
     def _item(self, now: Snapshot, key: str, score: float, why: str, project: str) -> RecallItem | None:
         kind, _, rest = key.partition(":")
@@ -261,22 +282,19 @@ class Retriever:
                 entry.fact.source_project,
             )
         if kind == "episode" and (episode := now.episodes.get(rest)) is not None:
-            return _episode_item(now, episode, score, why)
-        if kind == "profile" and rest.isdigit():
-            fields = profile_view(now.profile, EPOCH).fields
-            if int(rest) < len(fields):
-                field = fields[int(rest)]
-                return RecallItem(
-                    "profile",
-                    field.id,
-                    f"{field.key}: {field.value}",
-                    score,
-                    why,
-                    provenance.latest(now.alive.details, field.id)
-                    or SourceView(field.source or "extraction", time=field.updated_at or EPOCH),
-                    field.updated_at,
-                    "sensitive" if field.sensitive else "profile",
-                )
+            return episode_item(now, episode, score, why)
+        if kind == "profile" and (field := self._profile_field(now, rest)) is not None:
+            return RecallItem(
+                "profile",
+                field.id,
+                f"{field.key}: {field.value}",
+                score,
+                why,
+                provenance.latest(now.alive.details, field.id)
+                or SourceView(field.source or "extraction", time=field.updated_at or EPOCH),
+                field.updated_at,
+                "sensitive" if field.sensitive else "profile",
+            )
         if kind == "topic" and (topic := next((t for t in now.topics if t.name == rest), None)) is not None:
             text = f"{topic.name} — {topic.summary}" if topic.summary else topic.name
             said = provenance.latest(now.alive.details, key) or SourceView("extraction", time=topic.last_seen)
@@ -295,25 +313,10 @@ def source_view(origin: Origin | None, provenance: str, created: datetime) -> So
     return SourceView(provenance.split(" ")[0] or "extraction", time=created)
 
 
-def _candidate(now: Snapshot, hit: Hit, name: str) -> Candidate | None:
-    """What may ride with a turn: facts that hold, episodes and the profile; the user may be called ``name``."""
-    kind, _, key = hit.id.partition(":")
-    if not hit.met:
-        return None
-    if kind == "fact" and (fact := now.alive.facts.get(key)) is not None:
-        return Candidate(hit, fact.content, about_user(fact.content, name))
-    if kind == "episode" and (episode := now.episodes.get(key)) is not None:
-        return Candidate(hit, episode.summary, about_user(episode.summary, name))
-    if kind == "profile" and key.isdigit() and int(key) < len(fields := profile_view(now.profile, EPOCH).fields):
-        return Candidate(hit, f"{fields[int(key)].key} {fields[int(key)].value}", True)
-    return None
-
-
 def _user_name(now: Snapshot) -> str:
     """How the user is called, folded; empty when it is not known."""
-    told = (field.value for field in profile_view(now.profile, EPOCH).fields if field.key == "name")
     names = (m[1] for fact in now.alive.ranked[:_NAMES_LOOKED_FOR] if (m := _CALLED.search(fact.content)))
-    name = next(told, "") or next(names, "")
+    name = now.profile.name or next(names, "")
     return tokenizer.fold(name.split()[0]) if name.split() else ""
 
 
@@ -400,13 +403,13 @@ def _standing(now: Snapshot, item: RecallItem, moment: datetime, project: str) -
 
 def _episodes_within(now: Snapshot, window: Window) -> list[RecallItem]:
     found = [e for e in now.episodes.values() if window.start <= e.date < window.end]
-    return [_episode_item(now, e, 0.01, "happened in that time") for e in sorted(found, key=lambda e: e.date)]
+    return [episode_item(now, e, 0.01, "happened in that time") for e in sorted(found, key=lambda e: e.date)]
 
 
-def _episode_item(now: Snapshot, episode: Episode, score: float, why: str) -> RecallItem:
-    text = episode.summary + (f" → {episode.outcome}" if episode.outcome else "")
+def episode_item(now: Snapshot, episode: Episode, score: float, why: str) -> RecallItem:
+    """An episode as it is found, with the reason."""
     source = episode_view(episode, now).source
-    return RecallItem("episode", episode.id, text, score, why, source, episode.date, "", episode.project)
+    return RecallItem("episode", episode.id, episode.told, score, why, source, episode.date, "", episode.project)
 
 
 def _may_ride(now: Snapshot, item: RecallItem, query: str, project: str) -> bool:

@@ -117,7 +117,7 @@ def due(stores: Stores, episodes: Sequence[Episode], marks: Mapping[str, DigestM
 def source(stores: Stores, period: Period, episodes: Sequence[Episode]) -> str:
     """What a digest is made from: the period's episodes, then its notes, weekly digests or former digest."""
     done = sorted(episodes, key=lambda e: (e.date, e.id))
-    rows = [f"- {day_of(e)}: {e.summary}{f' → {e.outcome}' if e.outcome else ''}" for e in done]
+    rows = [f"- {day_of(e)}: {e.told}" for e in done]
     head = "## Episodes\n" + "\n".join(rows) if rows else ""
     return by_bytes("\n\n".join(filter(None, (head, _notes(stores, period)))), SOURCE_BYTES)
 
