@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before } from 'node:test';
+import { after, afterEach, before } from 'node:test';
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -275,6 +275,17 @@ export class Workbench {
     for (const name of names) await this.pane(name).locator('.pane-header .title').click();
   }
 
+  /** Unfolds a row. A view that is read anew meanwhile moves its rows away from under the pointer: then again. */
+  async unfold(name, text) {
+    const row = this.row(name, text).first();
+    const open = row.and(this.page.locator('[aria-expanded="true"]'));
+    await eventually(`${text} to unfold`, async () => {
+      if (await open.isVisible()) return true;
+      await row.click();
+      return open.waitFor({ timeout: 3000 }).then(() => true, () => false);
+    });
+  }
+
   /** Presses an inline action of a row. */
   async act(name, text, label) {
     await this.row(name, text).hover();
@@ -300,10 +311,13 @@ export class Workbench {
     await this.status.filter({ hasText: /ready|pronto|offline/ }).waitFor({ timeout: 45_000 });
   }
 
+  /** Sends a message; what comes last in the panel is then its own turn, not the one before. */
   async ask(text, mode) {
     if (mode) await this.chat.getByLabel(/^(Mode|Modo)$/).selectOption(mode);
+    const before = await this.chat.locator('.turn').count();
     await this.box.fill(text);
     await this.box.press('Enter');
+    await this.chat.locator('.turn').nth(before).waitFor({ state: 'attached' });
   }
 
   async openFile(name) {
@@ -355,6 +369,13 @@ export function scene(name, { options, started = () => undefined, ready = true, 
     await made.wb.openChat();
     await made.wb.widenSideBar();
     if (ready) await made.wb.ready();
+  });
+  afterEach(async (t) => {
+    if (t.passed || !made.wb) return;
+    await made.wb.shot('failed');
+    // Where only the output is kept, it says what the panel showed.
+    const shown = await made.wb.chat.locator('body').innerText({ timeout: 2000 }).catch(() => 'nothing');
+    console.log(`"${t.name}" failed while the panel ended with:\n${shown.slice(-1500)}`);
   });
   after(async () => {
     await made.wb?.shot('last');

@@ -106,12 +106,13 @@ test('profile, projects, topics, timeline and digests have their places', async 
   await wb.command('ChatLS: Remember…');
   await wb.answer('We deploy on Thursdays');
   await wb.toggle('Chat');
+  await wb.row('Memory', 'We deploy on Thursdays').waitFor();
   for (const name of ['Facts', 'Projects', 'Topics', 'Timeline', 'Digests']) await wb.row('Memory', name).first().waitFor();
-  await wb.row('Memory', 'Topics').first().click();
+  await wb.unfold('Memory', 'Topics');
   await wb.row('Memory', 'caching').filter({ hasText: '× 3' }).waitFor();
-  await wb.row('Memory', 'Timeline').first().click();
+  await wb.unfold('Memory', 'Timeline');
   await wb.row('Memory', 'Moved the orders database').waitFor();
-  await wb.row('Memory', 'Digests').first().click();
+  await wb.unfold('Memory', 'Digests');
   await wb.row('Memory', 'Week 15 of 2026').waitFor();
   await wb.shot('places');
   await wb.row('Memory', 'April 2026').click();
@@ -129,7 +130,7 @@ test('a fact and the profile are edited and marked as sensitive', async () => {
   await wb.command('ChatLS: Set Profile…');
   await wb.answer('company');
   await wb.answer('Acme');
-  await wb.row('Memory', 'Profile').click();
+  await wb.unfold('Memory', 'Profile');
   await wb.row('Memory', 'Acme').waitFor();
   await wb.act('Memory', 'Acme', 'Mark as Sensitive');
   await wb.row('Memory', 'Acme').filter({ hasText: 'sensitive' }).waitFor();

@@ -56,6 +56,36 @@ describe('writing', () => {
     expect($<HTMLTextAreaElement>('#message').value).toBe('');
   });
 
+  describe('the mode', () => {
+    const around = { provider: '', model: 'm', used: 0, window: 0, trusted: true, attachments: [], engine: { state: 'ready' as const } };
+    const mode = () => $<HTMLSelectElement>('select.mode');
+    const sent = () => {
+      type('hello');
+      key('Enter');
+      return last('send')!.mode;
+    };
+
+    it('just picked is not taken back by what was told before the extension knew', () => {
+      mode().value = 'coder';
+      mode().dispatchEvent(new Event('change'));
+      expect(last('mode')!.mode).toBe('coder');
+      tell({ type: 'surroundings', value: { ...around, mode: 'chat' } });
+      expect(sent()).toBe('coder');
+      tell({ type: 'surroundings', value: { ...around, mode: 'coder' } });
+      tell({ type: 'surroundings', value: { ...around, mode: 'agent' } });
+      expect(sent()).toBe('agent');
+    });
+
+    it('of a message that a command begins holds for that message', () => {
+      tell({ type: 'compose', text: 'Fix this', mode: 'coder' });
+      tell({ type: 'surroundings', value: { ...around, mode: 'chat' } });
+      key('Enter');
+      expect(last('send')).toMatchObject({ text: 'Fix this', mode: 'coder' });
+      tell({ type: 'surroundings', value: { ...around, mode: 'chat' } });
+      expect(sent()).toBe('chat');
+    });
+  });
+
   it('Ctrl+Enter steers only what runs', () => {
     type('a');
     key('Enter', { ctrlKey: true });

@@ -27,6 +27,8 @@ export class Composer {
   private readonly send = iconButton('send', t('Send'), () => this.submit(false));
   private readonly stop = iconButton('debug-stop', t('Stop'), () => this.post({ type: 'stop' }));
   private readonly suggestions: Suggestions;
+  /** The mode of the next message, until the extension knows of it: what it tells meanwhile is older. */
+  private chosen: Mode | undefined;
   private sent: string[] = [];
   private recalled = -1;
   private busy = false;
@@ -55,14 +57,15 @@ export class Composer {
 
   /** Puts a text into the box and the cursor behind it. */
   compose(text: string, mode?: Mode): void {
-    if (mode) this.mode.value = mode;
+    if (mode) this.mode.value = this.chosen = mode;
     if (text) this.setText(text);
     this.box.focus();
   }
 
   /** Draws mode, model, context use and what rides along. */
   surroundings(value: Surroundings): void {
-    this.mode.value = value.mode;
+    if (this.chosen === value.mode) this.chosen = undefined;
+    this.mode.value = this.chosen ?? value.mode;
     this.model.replaceChildren(h('span', { class: 'label' }, value.model || t('no model')), icon('chevron-down'));
     const share = value.window > 0 ? Math.round((100 * value.used) / value.window) : undefined;
     this.meter.hidden = share === undefined;
@@ -114,7 +117,10 @@ export class Composer {
   private listen(): void {
     this.box.addEventListener('input', () => this.onInput());
     this.box.addEventListener('keydown', (event) => this.onKey(event));
-    this.mode.addEventListener('change', () => this.post({ type: 'mode', mode: this.mode.value as Mode }));
+    this.mode.addEventListener('change', () => {
+      this.chosen = this.mode.value as Mode;
+      this.post({ type: 'mode', mode: this.chosen });
+    });
     this.model.addEventListener('click', () => this.post({ type: 'action', action: 'switchModel' }));
     this.meter.addEventListener('click', () => this.post({ type: 'action', action: 'showContext' }));
     this.element.addEventListener('dragover', (event) => event.preventDefault());
@@ -158,6 +164,7 @@ export class Composer {
     const text = this.box.value.trim();
     if (!text) return;
     this.post({ type: 'send', text, mode: this.mode.value as Mode, steer: steer && this.busy });
+    this.chosen = undefined;
     if (this.sent[this.sent.length - 1] !== text) this.sent.push(text);
     this.setText('');
   }
