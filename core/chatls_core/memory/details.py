@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from chatls_core.memory import provenance
 from chatls_core.memory.browse import fact_view
 from chatls_core.memory.context import episode_view
-from chatls_core.memory.profile import view as profile_view
+from chatls_core.memory.profile_view import profile_view
 from chatls_core.memory.snapshot import Snapshot
 from chatls_core.memory.views import FactView, ItemDetails, SourceView
 

@@ -7,8 +7,8 @@ from datetime import datetime
 from itertools import islice
 
 from chatls_core.memory import provenance
-from chatls_core.memory.profile import view as profile_view
 from chatls_core.memory.profile_text import fold
+from chatls_core.memory.profile_view import profile_view
 from chatls_core.memory.records import Fact
 from chatls_core.memory.retrieval import episode_item
 from chatls_core.memory.snapshot import Snapshot

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from chatls_core import config
 from chatls_core.memory import browse, cards, context, digest_views, finding, migration, notes, provenance, transfer
-from chatls_core.memory import profile as profiles
 from chatls_core.memory.board import read_board
 from chatls_core.memory.digest_views import DigestList
 from chatls_core.memory.evidence import used
@@ -22,6 +21,7 @@ from chatls_core.memory.facts import FactBook
 from chatls_core.memory.graph import Neighbour
 from chatls_core.memory.learning import Learning
 from chatls_core.memory.profile import ProfileBook
+from chatls_core.memory.profile_view import profile_view
 from chatls_core.memory.removal import Removal
 from chatls_core.memory.retrieval import Retriever, was_asked_for
 from chatls_core.memory.snapshot import Snapshot, is_sensitive, remembered
@@ -331,13 +331,13 @@ class Memory:
         self, profile: Profile, changed: tuple[str, ...] = (), refused: Mapping[str, str] | None = None
     ) -> ProfileView:
         details = self._facts.alive().details
-        view = profiles.view(profile, self.clock(), changed, refused)
+        view = profile_view(profile, self.clock(), changed, refused)
         return replace(view, fields=tuple(replace(f, said=provenance.latest(details, f.id)) for f in view.fields))
 
     def _profile_changed(self, before: Profile, now: Profile, keys: Sequence[str], source: Source) -> str:
         """Write down who said what is new, and tell of it; returns the token that takes the change back."""
-        known = {f.id: f.value for f in profiles.view(before, self.clock()).fields}
-        new = [f.id for f in profiles.view(now, self.clock()).fields if known.get(f.id) != f.value]
+        known = {f.id: f.value for f in profile_view(before, self.clock()).fields}
+        new = [f.id for f in profile_view(now, self.clock()).fields if known.get(f.id) != f.value]
         provenance.note(self.stores, new, source, self.clock())
         by_user = source.kind != "extraction"
         token = self._removal.remember_additions((), before) if by_user else ""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from chatls_core.memory import provenance, scoring, workspaces
 from chatls_core.memory.context import episode_view
 from chatls_core.memory.meaning import NEAREST, Meaning, Near, blended
-from chatls_core.memory.profile import view as profile_view
+from chatls_core.memory.profile_view import profile_view
 from chatls_core.memory.question import FIRST_PERSON, Question
 from chatls_core.memory.records import EPOCH, Episode, Fact, Origin, Profile
 from chatls_core.memory.relevance import LEAST_ODDS, Candidate, about_another, about_user, weigh

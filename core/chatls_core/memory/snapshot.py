@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chatls_core.memory.alive import Alive
-from chatls_core.memory.profile import view as profile_view
+from chatls_core.memory.profile_view import profile_view
 from chatls_core.memory.records import EPOCH, Episode, Fact, HistoryEntry, Profile, Project, Topic
 from chatls_core.memory.slots import asked_with
 from chatls_core.memory.views import RecallItem
