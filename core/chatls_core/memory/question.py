@@ -48,10 +48,11 @@ _LANGUAGES = (
 )
 _GENERAL = re.compile(
     r"""
-    ^\W*(?:(?:so|and|hey|e|ok|please|por\ favor)[,\ ]+)?
+    ^\W*(?:(?:so|and|hey|e|ok|please|por\ favor)[,\ ]+)?(?:(?:in|em|no|na)\ \S+,\ )?
     (?:
         (?:what|who|whom|whose)(?:'s|\ is|\ are|\ was|\ were|\ (?:does|do|did|\w+s)(?!\ the\b))\b
         | (?:who|what|which)\ (?:invented|founded|wrote|painted|built|made|won|discovered|coined|came\ up\ with)\b
+        | who\ (?:acted|composed|directed|sang|starred|recorded)\b
         | (?:who|what|which)\ (?:first|originally)\b
         | (?:how|why)\ (?:does|do|is|are|did)\b(?!\ the\b)
         | how\ (?:old\ is|many\ \w+\ (?:does|do|did|has|have|are))\b
@@ -59,10 +60,12 @@ _GENERAL = re.compile(
         | (?:explain|define|translate|rewrite|proofread|difference|expli(?:ca|que)|traduz\w*)\b
         | (?:o\ )?que\ (?:é|e|são|sao|significa|quer\ dizer|come)\b
         | como\ (?:funciona|se\b(?!\ chama)|é\ que)\b
-        | quem\ (?:foi|inventou|pintou|escreveu|é|cuida)\b
+        | quem\ (?:foi|cantou|compôs|dirigiu|inventou|pintou|escreveu|é|cuida)\b
         | quando\ (?:foi|é)\b
         | qual\ (?:é\ |a\ |o\ )*(?:diferença|raiz|capital|origem|plural)\b
         | is\ (?:there|it\ true)\b
+        | (?:an?\ )?recipes?\ for\b
+        | (?:uma\ )?receitas?\ (?:de|para|pra)\b
         | give\ me\b
         | write\ (?:an?|me)\ (?:\w+\ )?(?:poem|haiku|story|song|joke|regex|function|script|limerick)\b
         | tell\ me\ (?:a|about)\b

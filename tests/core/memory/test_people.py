@@ -12,6 +12,9 @@ KNOWN_DISTURBED = (
     "why is the airport code of Frankfurt FRA and that of Munich MUC?",
     "I need a quiz for the Christmas party.",
     "A cidade do romance tem um portal de pedra,",
+    "When should I use a record instead of a class in Java?",
+    "css: fixed-width sidebar on the left, fluid main column,",
+    "The neighbour's company runs Neo4j and their Cypher query is slow.",
 )
 """Beginnings of messages that share more with a fact than words can tell apart."""
 

@@ -1,6 +1,6 @@
 """Invented people: what is known of each, what they type that it bears on, and what they type that it does not.
 
-To the messages of twelve of them the weights of `memory.relevance` were fitted; the other four only measure.
+To the messages of twelve of them the weights of `memory.relevance` were fitted; the other eight only measure.
 """
 
 from __future__ import annotations
@@ -45,4 +45,13 @@ TUNING = _named(
     "robotics_student",
     "consultant",
 )
-MEASURING = _named("airline_databases", "shop_founder", "audio_plugins", "government_web")
+MEASURING = _named(
+    "airline_databases",
+    "shop_founder",
+    "audio_plugins",
+    "government_web",
+    "data_journalist",
+    "railway_signalling",
+    "vet_clinic",
+    "patent_translator",
+)
