@@ -22,12 +22,25 @@ from .periods import (
 from .periods_pieces import NO_SUCH, PIECES, PREPOSITIONS, as_part, capital, plural, shift
 from .periods_reduce import Reading, rules
 from .periods_tokens import Token, WrittenDate
-from .periods_words import FUNCTION_WORDS, PERMISSION_WORDS
+from .periods_words import (
+    DONE_BY_PERSONS,
+    FUNCTION_WORDS,
+    GIVEN_NAMES,
+    PERMISSION_WORDS,
+    STREETS,
+    TIME_VERBS,
+    TOLD_TO,
+    VERSION_VERBS,
+)
 from .tokenizer import fold
 
 _ABBREVIATED_AFTER = frozenset({"ON", "FROM", "TO", "BETWEEN", "AND", "SINCE", "BEFORE", "AFTER"})
 _NEAREST = frozenset({"past", "coming", "upcoming"})
 """Modifiers that mean the nearest such weekday, where "last" and "next" mean that of the week before or after."""
+_AMOUNTS = frozenset(
+    {*("menos", "total", "maximo", "minimo", "acima", "abaixo", "soma", "valor", "limite", "media", "preco", "custo")}
+    | {*("numero", "quantidade", "porta", "lote", "grupo", "conjunto", "lista", "salario", "base")}
+)
 _WORDS_TOO = frozenset({"sat", "sun", "mon"})
 
 
@@ -39,6 +52,8 @@ def _month_is_meant(r: Reading) -> bool:
         return True
     day = r.token("d") if "d" in r.match.re.groupindex else None
     if day is None:
+        if _in_a_range_of_months(r):
+            return True
         before = r.before()
         if before is not None and before.code == "-":
             before = r.before(2)  # "mid-March"
@@ -61,6 +76,26 @@ def _month_is_meant(r: Reading) -> bool:
     return capital(month) or r.whole or (before is not None and before.code in PREPOSITIONS and r.closed)
 
 
+_MONTHS = frozenset({"MON", "DMON"})
+
+
+def _in_a_range_of_months(r: Reading) -> bool:
+    """Whether a month is one end of "between March and May", "March to May 2026", "Mar-May"."""
+    if r.first != r.last:
+        return False
+    tokens, at = r.tokens, r.first
+    for first, last in ((at, at + 2), (at - 2, at)):
+        if first < 0 or last >= len(tokens) or not {tokens[first].code, tokens[last].code} <= _MONTHS:
+            continue
+        joint, opening = tokens[first + 1].code, tokens[first - 1].code if first else ""
+        if opening == "BETWEEN":
+            return joint in ("AND", "TO", "-")
+        named = capital(tokens[first]) and capital(tokens[last])
+        if joint in ("TO", "-", "–", "—", "A") and (named or opening == "FROM"):
+            return True
+    return False
+
+
 def _names_a_noun(r: Reading, before: Token) -> bool:
     """Whether a month says of when a thing is: "our March numbers", "the May release"."""
     month = r.token("m")
@@ -72,6 +107,9 @@ def _names_a_noun(r: Reading, before: Token) -> bool:
 def _date(r: Reading) -> Period | tuple[str, None] | None:
     if not _month_is_meant(r) or r.loose_join or (r.has("u") and r.unit("u") != "day"):
         return None
+    before = r.before()
+    if before is not None and r.language == "pt" and fold(before.word) in STREETS:
+        return NO_SUCH
     fields = CalendarFields(r.number("y") if r.has("y") else None, _month(r), r.number("d"))
     try:
         return latest(fields, r.now)
@@ -119,7 +157,7 @@ def _month_alone(r: Reading) -> Period | None:
     month = r.token("m")
     assert month is not None
     before = r.before()
-    if not _month_is_meant(r) or (fold(month.word) == "janeiro" and r.before(2) and _is_rio(r)):
+    if not _month_is_meant(r) or (fold(month.word) == "janeiro" and r.before(2) and _is_rio(r)) or _is_person(r):
         return None
     if (
         len(month.word) == 3
@@ -129,6 +167,21 @@ def _month_alone(r: Reading) -> Period | None:
     ):
         return None
     return latest(CalendarFields(None, _month(r)), r.now)
+
+
+def _is_person(r: Reading) -> bool:
+    """Whether "April", "June" or "August" is somebody by the words around: "ask April", "June said", "April O'Neil"."""
+    month, before = r.token("m"), r.before()
+    assert month is not None
+    if fold(month.word) not in GIVEN_NAMES or (before is not None and before.code in PREPOSITIONS):
+        return False
+    if before is not None and fold(before.word) in TOLD_TO:
+        return True
+    if r.last + 1 == len(r.tokens):
+        return False
+    after = r.tokens[r.last + 1]
+    surname = after.code == "_" and capital(after) and before is None
+    return fold(after.word) in DONE_BY_PERSONS or surname
 
 
 def _is_rio(r: Reading) -> bool:
@@ -157,13 +210,19 @@ def _written(r: Reading) -> Period | None:
 
 def _is_date(r: Reading, token: Token) -> bool:
     before = r.before()
-    if not r.closed:
+    assert isinstance(token.value, WrittenDate)
+    if not r.ended:
         return False
+    if token.value.fields.year is None and "." in token.word:
+        # "We moved to 3.11" is a version's.
+        placed = before is not None and (before.code in ("IN", "ON") or fold(before.word) in TIME_VERBS)
+        return r.whole or (placed and r.after_any(TIME_VERBS - VERSION_VERBS, 4))
     if r.timely:
         return True
-    assert isinstance(token.value, WrittenDate)
     if token.value.fields.year is None and "/" not in token.word:
-        return False  # "runs on 3.11", "in section 4-22"
+        return False  # "in section 4-22"
+    if before is not None and before.code == "OF" and r.language == "pt":
+        return "/" in token.word and "0" in (token.word[0], token.word[-2])  # "logs de 03/06"; 3/6 may be a share
     return before is not None and before.code in ("IN", "ON", "SINCE", "BEFORE", "AFTER", "FROM", "TO", "UNIT")
 
 
@@ -178,8 +237,15 @@ def _bare_year(r: Reading) -> Period | None:
     told = before is not None and (
         before.code in ("IN", "SINCE", "BEFORE", "AFTER", "FROM", "FOR", "BETWEEN", "LATE", "EARLY", "MID")
         or (before.code == "TO" and before.word.lower() not in ("to", "ao"))
+        or (before.code == "OF" and r.language == "pt" and 1950 <= value <= r.now.year + 2 and _names_what_it_is_of(r))
     )
-    return year(value, alone=(told and r.closed) or r.whole)
+    return year(value, alone=(told and r.ended) or r.whole)
+
+
+def _names_what_it_is_of(r: Reading) -> bool:
+    """Whether a thing stands before "de 2024" ("o relatório de 2024"), not an amount ("mais de 2000")."""
+    thing = r.before(2)
+    return thing is not None and thing.code == "_" and fold(thing.word) not in _AMOUNTS and bool(thing.word)
 
 
 # Weekdays
@@ -208,10 +274,7 @@ def _weekday(r: Reading) -> Period | None:
 
 def _no_noun_after(r: Reading) -> bool:
     """Whether "segunda" is a day, not an ordinal with its noun ("na segunda opção"): a verb or nothing follows."""
-    if r.closed:
-        return True
-    after = fold(r.tokens[r.last + 1].word)
-    return after.endswith(("mos", "ei", "ou", "aram", "eram", "iram", "eu", "iu")) and len(after) > 3
+    return r.ended
 
 
 def _weekday_with_modifier(r: Reading) -> Period | None:

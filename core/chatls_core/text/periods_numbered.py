@@ -34,6 +34,8 @@ def _part(r: Reading) -> Period | None:
     grain = "quarter" if months == 3 else "half"
     if number is not None:
         return part_of_year(number, which, months, grain)
+    if token.word.startswith("T") and r.language == "en":
+        return None  # a trimester is Portuguese; here it is somebody's name for a thing
     before = r.before()
     if months == 6 or not (r.whole or (before is not None and before.code in PREPOSITIONS | {"THE", "THIS"})):
         return as_part(_latest_part(r.now, which, months, grain))

@@ -85,6 +85,9 @@ def _nth_unit(r: Reading) -> Period | None:
     if unit == "day":
         day = add(inside.end if which < 0 else inside.start, which if which < 0 else which - 1, "day")
         return day_of(day) if inside.start <= day < inside.end else None
+    if unit == "fortnight" and inside.grain == "month":
+        # "A segunda quinzena de maio"
+        return {1: early_part, 2: late_part, -1: late_part}[which](inside) if which in (1, 2, -1) else None
     if unit not in _MONTHS_IN_PART or inside.grain != "year":
         return None
     size = _MONTHS_IN_PART[unit]
@@ -124,8 +127,9 @@ def _edge_part(r: Reading) -> Period | None:
     edge = r.token("edge")
     unit = r.token("u") if "u" in r.match.re.groupindex else None
     assert edge is not None
-    word = fold(edge.word)
-    if word in _NEED_OF and not r.has("of"):
+    word, whose = fold(edge.word), r.token("p") if "p" in r.match.re.groupindex else None
+    contracted = whose is not None and fold(whose.word) in ("deste", "desta", "desse", "dessa")
+    if word in _NEED_OF and not r.has("of") and not contracted:
         return None
     period = unit_at(r.now, r.unit("u")) if unit is not None else r.period("p")
     if period.grain not in (*_WIDE, "week", "century"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import datetime
 
@@ -26,12 +27,15 @@ from .periods_reduce import Reading, rules
 from .periods_tokens import Token
 from .tokenizer import fold
 
-_UNTIL = frozenset({"until", "till", "til", "untill", "ate"})
+_DECIMAL = re.compile(r"\d+\.\d+")
+_UNTIL = frozenset({"until", "till", "til", "untill", "up to", "no later than", "ate"})
 
 
 def _range(r: Reading) -> Period | None:
     first, last = r.token("a"), r.token("b")
     assert first is not None and last is not None
+    if _DECIMAL.fullmatch(first.word) and _DECIMAL.fullmatch(last.word):
+        return None  # "from 3.11 to 3.12" is a version's or a measure's
     opened = r.has("open")
     if not opened and not _may_open(first, last):
         return None
@@ -43,6 +47,12 @@ def _range(r: Reading) -> Period | None:
     if start.grain == "now" and end.grain == "now":
         return None
     return spanning(start, end)
+
+
+def _alike(r: Reading) -> bool:
+    """Whether both ends are months, or both days: "março a maio de 2026", where the "a" may be another word."""
+    first, last = r.period("a"), r.period("b")
+    return r.language == "pt" and first.grain == last.grain and first.grain in ("month", "day")
 
 
 def _may_open(first: Token, last: Token) -> bool:
@@ -160,6 +170,11 @@ def _since(r: Reading) -> Period | None:
     return Period(period.start, today_ends if period.start < today_ends else LATEST, "range")
 
 
+def _onward(r: Reading) -> bool:
+    """Whether "from March on" ends in its "on", which "from March on Linux" does not."""
+    return r.tokens[r.last].code == "ONWARD" or r.closed
+
+
 def _before_period(r: Reading) -> Period | None:
     period = r.period("p")
     return Period(EARLIEST, period.start, "range") if _firm(r, period) else None
@@ -227,6 +242,19 @@ def _bare_day(r: Reading) -> Period | None:
     return None
 
 
+def _beside_day(r: Reading) -> Period | None:
+    """ "Since the 10th", "before the 5th": a day of the month that ends the phrase."""
+    day = r.token("d")
+    assert day is not None
+    if not r.closed or not day.word[:1].isdigit() or not 1 <= r.number("d") <= 31:
+        return None
+    named = latest(CalendarFields(day=r.number("d")), r.now)
+    side = r.match.group("side")
+    if side == "BEFORE":
+        return Period(EARLIEST, named.start, "range")
+    return Period(named.start if side == "SINCE" else named.end, add(midnight(r.now), 1, "day"), "range")
+
+
 def _days(r: Reading) -> Period | None:
     """Days of the month alone: "from the 4th to the 8th"."""
     first, last = r.token("a"), r.token("b")
@@ -245,15 +273,19 @@ LEVEL_RANGES = rules(
         _range,
     ),
     (_END + r"(?P<a>P|N|O) (?:TO |- |– |— )" + _END + r"(?P<b>P) ", _range),
+    (r"(?P<a>P) A (?P<b>P) ", lambda r: _range(r) if _alike(r) else None),
     (r"(?P<open>BETWEEN )" + _END + r"(?P<a>P|N|O) (?:AND |TO |- )" + _END + r"(?P<b>P|O) ", _range),
     (r"(?P<p>P) (?:FROM |BETWEEN |OF )(?:THE )?(?P<a>P|N|O) (?:TO |AND |- |A )(?:THE )?(?P<b>P|N|O) ", _inside),
-    (r"SINCE (?:THE )?(?P<p>P) ", _since),
+    (r"SINCE (?:THE |A )?(?P<p>P) ", _since),
     (r"A STARTING OF (?:THE )?(?P<p>P) ", _since),
+    (r"STARTING (?:IN |ON |FROM )(?:THE )?(?P<p>P) ", _since),
+    (r"(?:FROM |OF |SINCE )(?:THE )?(?P<p>P) (?:ONWARD |ON )", lambda r: _since(r) if _onward(r) else None),
     (_END + r"(?P<u>UNIT) (?:(?P<before>BEFORE )|AFTER )(?:OF )?(?:THE )?(?P<p>P) ", _unit_beside),
     (r"(?P<q>P) (?:(?P<before>BEFORE )|AFTER )(?:OF )?(?:THE )?(?P<p>P) ", _weekday_beside),
-    (r"BEFORE (?:OF )?(?:THE )?(?P<p>P) ", _before_period),
-    (r"AFTER (?:OF )?(?:THE )?(?P<p>P) ", _after),
-    (r"(?P<to>TO) (?:THE )?(?P<p>P) ", _until),
+    (r"BEFORE (?:OF )?(?:THE |A )?(?P<p>P) ", _before_period),
+    (r"AFTER (?:OF )?(?:THE |A )?(?P<p>P) ", _after),
+    (r"(?P<to>TO) (?:THE |A )?(?P<p>P) ", _until),
+    (r"(?P<side>SINCE|BEFORE|AFTER) THE (?P<d>O) ", _beside_day),
     (r"(?P<prep>ON |IN |FOR THE |ON THE )(?P<d>N|O) ", _bare_day),
     (r"(?P<prep>THE )(?P<d>O) ", lambda r: _bare_day(r) if r.whole else None),
     (r"(?:FROM |BETWEEN )(?:THE )?(?P<a>O) (?:TO |AND )(?:THE )?(?P<b>O) ", _days),

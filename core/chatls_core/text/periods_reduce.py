@@ -10,7 +10,7 @@ from datetime import datetime
 
 from .periods import Period
 from .periods_tokens import Token
-from .periods_words import FUNCTION_WORDS, FUTURE_WORDS, TIME_VERBS
+from .periods_words import FUNCTION_WORDS, FUTURE_WORDS, PORTUGUESE_VERBS, TIME_VERBS
 from .tokenizer import fold
 
 _FUNCTION_WORDS = FUNCTION_WORDS["en"] | FUNCTION_WORDS["pt"]
@@ -140,6 +140,23 @@ class Reading:
             bool(after.word) and after.code != "OF" and fold(after.word) in _FUNCTION_WORDS
         )
 
+    @property
+    def ended(self) -> bool:
+        """Whether the phrase ends here, as :attr:`closed`, or the sentence goes on with its subject or its verb.
+
+        "In 2024 Maria became CTO", "em 2024 usávamos MySQL"; not "in 2024 Python files", "em 2024 linhas".
+        """
+        if self.closed:
+            return True
+        after = self.tokens[self.last + 1]
+        if not after.word:
+            return False
+        if self.language == "pt" and _is_portuguese_verb(fold(after.word)):
+            return True
+        behind = self.tokens[self.last + 2] if self.last + 2 < len(self.tokens) else None
+        counted = behind is None or (behind.word.islower() and behind.word.endswith("s"))
+        return after.code == "_" and after.word[:1].isupper() and not after.word.endswith("s") and not counted
+
     def followed_by(self, *codes: str) -> bool:
         """Whether one of these codes comes next."""
         return self.last + 1 < len(self.tokens) and self.tokens[self.last + 1].code in codes
@@ -171,6 +188,13 @@ class Reading:
         """Whether a hyphen or slash stands apart inside the reading: "5 - Jan" joins two dates, "5-Jan" is one."""
         inside = range(self.first + 1, self.last)
         return any(self.tokens[i].code in ("-", "/") and self.tokens[i - 1].end < self.tokens[i].start for i in inside)
+
+
+_VERB_ENDINGS = ("mos", "ei", "ou", "aram", "eram", "iram", "eu", "iu", "ava", "avam")
+
+
+def _is_portuguese_verb(folded: str) -> bool:
+    return folded in PORTUGUESE_VERBS or (folded.endswith(_VERB_ENDINGS) and len(folded) > 3)
 
 
 Handler = Callable[[Reading], "Period | tuple[str, object] | None"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from .numbers import read_number, spelled_decade
 from .periods import CalendarFields, full_year
-from .periods_words import WORDS, Entry
+from .periods_words import PHRASES, WORDS, Entry
 from .tokenizer import fold
 
 _LEXEMES = re.compile(
@@ -31,11 +31,11 @@ _LEXEMES = re.compile(
   | (?P<dm>(?<![\w.:/-])(?P<a5>\d{1,2})(?P<s5>[-/.])(?P<b5>\d{1,2})(?![\w:/%-]|\.\d|,\d))
   | (?P<clock>\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d+)?(?:\s?[ap]\.?m\b\.?)? | \d{1,2}\s?[ap]\.?m\b\.? | \d{1,2}h(?:\d\d)?\b)
   | (?P<week>(?<![\w.-])(?P<wy>\d{4})-?W(?P<wn>[0-5]\d)(?:-?(?P<wd>[1-7]))?\b)
-  | (?P<part>(?<!\w)(?:(?P<py>\d{4})\s?)?(?P<pk>[QqHh]|[1-4]?[Tt])(?P<pn>[1-4])
+  | (?P<part>(?<!\w)(?:(?P<py>\d{4})\s?)?(?P<pk>[QqHh]|[1-4]?T)(?P<pn>[1-4])
         (?:\s?/\s?(?P<pl>\d{4})|\s?['’](?P<ps>\d\d))?\b)
   | (?P<decade>(?<!\w)'?(?P<dn>\d{3}0|\d0)'?s\b)
   | (?P<feira>\b[2-6][aª](?:-|\s)feira\b)
-  | (?P<ordinal>(?<![\w.:/-])(?P<on>\d{1,2})(?:\s?(?:st|nd|rd|th)\b|[ºª°]|o\b|a\b))
+  | (?P<ordinal>(?<![\w.:/-])(?P<on>\d{1,2})(?:\s?(?:st|nd|rd|th)\b|\.?[ºª°]|o\b|a\b))
   | (?P<number>(?<![\w.:/$€£#])(?<![^a-zA-Z]-)\d+(?![\w%:]|[.,]\d|-\d))
   | (?P<numrun>(?!(?<=[a-zA-Z])-)[\w.,:/$€£#%-]*\d[\w.,:/$€£#%-]*)
   | (?P<word>[^\W\d_]+(?:-[Ff]eiras?\b)?)
@@ -93,6 +93,11 @@ def _with_names_of_two_words(tokens: Sequence[Token], language: str) -> Iterator
     at = 0
     while at < len(tokens):
         first, words = tokens[at], [fold(t.word) for t in tokens[at : at + 3]]
+        if named := next((n for n in (3, 2) if len(words) >= n and " ".join(words[:n]) in PHRASES[language]), 0):
+            phrase = " ".join(words[:named])
+            yield Token(PHRASES[language][phrase], None, first.start, tokens[at + named - 1].end, phrase)
+            at += named
+            continue
         if language == "en":
             if words[0] in ("business", "working", "work") and words[1:2] in (["day"], ["days"]):
                 yield Token("UNIT", "weekday", first.start, tokens[at + 1].end, tokens[at + 1].word)
@@ -100,12 +105,17 @@ def _with_names_of_two_words(tokens: Sequence[Token], language: str) -> Iterator
                 continue
             yield first
             at += 1
-            if first.code == "UNIT" and (mark := _in_time(tokens, at)):
+            if first.code == "UNIT" and words[1:2] == ["back"] and words[2:3] not in (["to"], ["in"], ["on"]):
+                yield Token("AGO", None, tokens[at].start, tokens[at].end, tokens[at].word)
+                at += 1
+            elif first.code == "UNIT" and (mark := _in_time(tokens, at)):
                 yield Token("INTIME", None, tokens[at].start, tokens[mark].end)
                 at = mark + 1
         elif words[0] in ("fim", "fins", "final", "finais") and words[1:] == ["de", "semana"]:
             yield Token("UNIT", "weekend", first.start, tokens[at + 2].end)
             at += 3
+        elif words[0] == "dias" and at and tokens[at - 1].code in ("THE", "OF", "IN") and words[1:2] == [""]:
+            at += 1  # "os dias 10 e 12 de setembro"
         elif first.code == "WO" and words[1:2] in (["feira"], ["feiras"]):
             yield Token("WD", first.value, first.start, tokens[at + 1].end, first.word)
             at += 2
@@ -164,7 +174,7 @@ def _numeric(match: re.Match[str], kind: str, start: int, end: int, text: str) -
         year = int(said) if said else full_year(int(match["ps"])) if match["ps"] else None
         if number * months > 12 or len(match["pk"]) > 1:
             return Token("_", None, start, end)
-        return Token("PART", (months, number, year), start, end)
+        return Token("PART", (months, number, year), start, end, text)
     if kind == "decade":
         return Token("DEC", int(match["dn"]), start, end)
     if kind == "feira":
@@ -198,7 +208,11 @@ def _glued(text: str, start: int, language: str) -> list[Token]:
         entry = months.get(word.lower()) or months.get(fold(word))
         return entry if entry is not None and entry[0] in ("MON", "DMON") else None
 
-    if (found := _MONTH_AND_DAY.fullmatch(bare)) and (entry := month(found[1])):
+    if (
+        (found := _MONTH_AND_DAY.fullmatch(bare))
+        and (entry := month(found[1]))
+        and (entry[0] == "MON" or bare[0].isupper())
+    ):
         return [
             Token("MON", entry[1], start, start + len(found[1]), found[1]),
             Token("N", int(found[2]), start + found.start(2), start + len(bare)),

@@ -100,6 +100,7 @@ LEVEL_WORDS = rules(
     (r"(?P<n>N|ONE) (?P<u>UNIT) AND (?:ONE )?(?P<h>UNIT|MID|HALF) ", _and_a_half),
     (r"(?:THE )?(?:(?P<u>UNIT) )?BEFORE (?:OF )?(?P<r>REL) ", lambda r: _beside(r, -1, -1)),
     (r"(?:THE )?(?:(?P<u>UNIT) )?AFTER (?:OF )?(?P<r>REL) ", lambda r: _beside(r, 1, 1)),
+    (r"(?:THE )?{mod}(?P<u>UNIT) AND (?:ONE )?(?P<h>UNIT|MID|HALF) ", lambda r: _unit_and_a_half(r)),
     (r"LAST DAYPART ", lambda r: _named_day(-1)),
     (r"DAYPART LAST ", lambda r: _named_day(-1)),
     (r"(?:THIS|OFTHIS) DAYPART ", lambda r: _named_day(0)),
@@ -116,7 +117,22 @@ def _unit_with_modifier(r: Reading) -> Period | None:
         return None  # "in this day and age"
     if plural(token) or unit in _NO_MODIFIER[r.language] or (r.token("mod") and _says_that(r) and unit != "weekend"):
         return None
-    return unit_at(r.now, unit, shift(r))
+    modifier = r.token("mod")
+    near = unit == "weekend" and modifier is not None and modifier.word.lower() in ("coming", "upcoming")
+    return unit_at(r.now, unit, 0 if near else shift(r))
+
+
+def _last_few_units(r: Reading) -> Period | None:
+    """ "Nos últimos dias", "the past weeks": a few of them."""
+    if not plural(r.token("u")) or r.unit("u") not in ("day", "week", "month", "year"):
+        return None
+    today = midnight(r.now)
+    return Period(moved(today, ((3, r.unit("u")),), -1), max(r.now, today), "range")
+
+
+def _half_a_year_ago(r: Reading) -> Period | None:
+    then = moved(midnight(r.now), ((6, "month"),), -1)
+    return unit_at(then, "month") if r.unit("u") == "year" else None
 
 
 def _says_that(r: Reading) -> bool:
@@ -171,6 +187,18 @@ def _last_units(r: Reading) -> Period | None:
     return Period(moved(today, by, -1), max(r.now, today), "range")
 
 
+def _unit_and_a_half(r: Reading) -> Period | None:
+    """ "The last year and a half", "o último mês e meio"."""
+    half = r.token("h")
+    assert half is not None
+    if half.value != "half" and fold(half.word) not in ("meio", "meia"):
+        return None
+    more = _HALVES.get(r.unit("u"))
+    if more is None or shift(r) >= 0:
+        return None
+    return Period(moved(midnight(r.now), ((1, r.unit("u")), *more), -1), r.now, "range")
+
+
 def _next_units(r: Reading) -> Period | None:
     by = _days_and_longer(r)
     today = midnight(r.now)
@@ -217,9 +245,10 @@ def _ago(r: Reading) -> Period:
 
 
 def _ago_today(r: Reading) -> Period | None:
-    """ "A year ago today" is a day, whatever the unit."""
+    """ "A year ago today", "a week ago yesterday" are days, whatever the unit."""
     by = duration(r)
-    return day_of(moved(midnight(r.now), by, -1)) if r.number("r") == 0 and by[-1][1] not in _CLOCK else None
+    named = add(midnight(r.now), r.number("r"), "day")
+    return day_of(moved(named, by, -1)) if r.number("r") <= 0 and by[-1][1] not in _CLOCK else None
 
 
 def _from_weekday(r: Reading) -> Period:
@@ -284,6 +313,8 @@ def _now(r: Reading) -> Period:
 
 UNIT_RULES = rules(
     (r"(?:THE |MY )?(?P<mod>LAST|NEXT|THIS|OFTHIS|SAME) (?P<u>UNIT) {not_part}", _unit_with_modifier),
+    (r"(?:OFTHIS )?{the}LAST (?P<u>UNIT) (?!OF |IN )", _last_few_units),
+    (r"HA MID (?P<u>UNIT) ", _half_a_year_ago),
     (r"(?P<u>UNIT) (?P<mod>LAST|NEXT) ", lambda r: _unit_with_modifier(r) if r.language == "pt" else None),
     (r"(?:THE )?(?P<u>UNIT) (?:(?P<next>AFTER (?:THE )?NEXT )|BEFORE (?:THE )?LAST |LASTLAST )", _unit_two_away),
     (r"(?P<u>UNIT) ", lambda r: _unit_named(r) if r.whole and r.unit("u") == "weekend" else None),

@@ -76,6 +76,7 @@ _EN: dict[str, Entry] = {
     **_words("HENCE", "hence"),
     **_words("WITHIN", "within"),
     **_words("FUTURE", "future"),
+    **_words("ONWARD", "onward|onwards|forward|forwards"),
     "yesterday": ("REL", -1),
     "yday": ("REL", -1),
     "today": ("REL", 0),
@@ -128,7 +129,7 @@ _PT: dict[str, Entry] = {
     **_words("FOR", "por"),
     **_words("AGO", "atras"),
     **_words("HA", "ha|faz"),
-    **_words("ABOUT", "cerca|quase|aproximadamente|mais"),
+    **_words("ABOUT", "cerca|quase|aproximadamente|mais|coisa"),
     "meia": ("HALF", None),
     **_words("EARLY", "inicio|comeco|principio"),
     **_words("MID", "meio|meados"),
@@ -143,6 +144,8 @@ _PT: dict[str, Entry] = {
     "ontem": ("REL", -1),
     "anteontem": ("REL", -2),
     "antes-de-ontem": ("REL", -2),
+    "trasanteontem": ("REL", -3),
+    "trasantontem": ("REL", -3),
     "hoje": ("REL", 0),
     "amanha": ("REL", 1),
     "agora": ("NOW", None),
@@ -150,6 +153,27 @@ _PT: dict[str, Entry] = {
 }
 
 WORDS: Mapping[str, Mapping[str, Entry]] = {"en": _EN, "pt": _PT}
+
+PHRASES: Mapping[str, Mapping[str, str]] = {
+    "en": {
+        **dict.fromkeys(("prior to", "earlier than"), "BEFORE"),
+        "later than": "AFTER",
+        **dict.fromkeys(("up to", "no later than"), "TO"),
+        "so far": "EARLIER",
+        **dict.fromkeys(("usa today", "today show", "sunday times", "super tuesday", "ash wednesday", "palm sunday"), "_"),
+        **dict.fromkeys(("good friday", "black friday", "casual friday", "cyber monday", "blue monday"), "_"),
+        **dict.fromkeys(("easter sunday", "easter monday"), "_"),
+    },
+    "pt": {
+        **{f"{word} {to}": "BEFORE" for word in ("anterior", "anteriores", "anteriormente") for to in ("a", "ao")},
+        **{f"{word} {to}": "AFTER" for word in ("posterior", "posteriores", "posteriormente") for to in ("a", "ao")},
+        "mais ou menos": "ABOUT",
+        "em diante": "ONWARD",
+        "mais cedo": "EARLIER",
+        "hoje em dia": "_",
+    },
+}
+"""Words that together are one word of the grammar, or ("_") no time at all."""
 
 DOUBTFUL: Mapping[str, frozenset[str]] = {
     "en": _set(
@@ -185,6 +209,33 @@ TIME_VERBS = _set(
     "lancado lancamos publicado",
 )
 """Words beside which a bare number may be a day ("I'll be back on 15")."""
+
+VERSION_VERBS = _set(
+    "go goes going gone went moved deployed released shipped started ended out off available free left returned",
+    "lancado lancamos publicado livre disponivel",
+)
+"""Those of them that are said of software as well, whose numbers are versions: "we went from 3.11 to 3.12"."""
+
+GIVEN_NAMES = _set("april june august jan")
+"""Months that people are called by; "may" is doubted anyway, …"""
+
+TOLD_TO = _set("ask asked tell told email emailed ping pinged thank thanks hi hello dear hey an")
+"""… words before a person, …"""
+
+DONE_BY_PERSONS = _set(
+    "said says wrote writes asked asks told tells reviewed reviews prefers preferred likes liked wants wanted thinks",
+    "thought knows merged approved committed suggested owns uses joined works lives fixed pushed",
+)
+"""… and after one."""
+
+STREETS = _set("rua avenida av praca travessa largo alameda rodovia viaduto estacao metro")
+"""What is named after days in Portuguese: "a Avenida 23 de Maio"."""
+
+PORTUGUESE_VERBS = _set(
+    "era eram foi fui fomos foram tive teve tinha tinham fiz fez fizeram disse pus veio vim quis soube trouxe estive",
+    "esteve vivia viviam fazia faziam queria queriam podia podiam devia havia houve dizia sabia vinha ia iam usei",
+)
+"""Common finite verbs that no ending tells; a sentence without a named subject goes on with one after its time."""
 
 PERMISSION_WORDS = _set(
     "can could should must may might posso podemos pode devo devemos deve",

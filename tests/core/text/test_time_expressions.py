@@ -14,6 +14,33 @@ from chatls_core.text.time_expressions import SCAN_LIMIT, TimeWindow, find
 NOW = datetime(2026, 5, 13, 15, 30)
 
 ENGLISH = """
+In 2024 Maria became CTO | 2024-01-01 2025-01-01
+in 2023 PostgreSQL replaced MySQL | 2023-01-01 2024-01-01
+On 4/12 Ana moved out | 2026-04-12 2026-04-13
+between March and May we rewrote the parser | 2026-03-01 2026-06-01
+what changed between march and may? | 2026-03-01 2026-06-01
+what changed from march to may | 2026-03-01 2026-06-01
+March to May 2026 | 2026-03-01 2026-06-01
+Mar-May 2026 | 2026-03-01 2026-06-01
+May - July 2025 | 2025-05-01 2025-08-01
+the March–May numbers | 2026-03-01 2026-06-01
+up to last week | 0001-01-03 2026-05-11
+prior to 2025 | 0001-01-03 2025-01-01
+prior to last week | 0001-01-03 2026-05-04
+no later than 2025 | 0001-01-03 2026-01-01
+earlier than June 2025 | 0001-01-03 2025-06-01
+later than June 2025 | 2025-07-01 2026-05-14
+from March on | 2026-03-01 2026-05-14
+from March onwards | 2026-03-01 2026-05-14
+starting in March | 2026-03-01 2026-05-14
+3 days back | 2026-05-10 2026-05-11
+a few weeks back | 2026-04-20 2026-04-27
+a week ago yesterday | 2026-05-05 2026-05-06
+so far this year | 2026-01-01 2026-05-13
+the last year and a half | 2024-11-13 2026-05-13
+since the 10th | 2026-05-10 2026-05-14
+before the 5th | 0001-01-03 2026-05-05
+the coming weekend | 2026-05-16 2026-05-18
 we ship in two weeks' time | 2026-05-27 2026-05-28
 the demo is in a week’s time | 2026-05-20 2026-05-21
 2026-W14 notes | 2026-03-30 2026-04-06
@@ -151,6 +178,31 @@ after May 5 | 2026-05-06 2026-05-14
 """
 
 PORTUGUESE = """
+em 2024 usávamos MySQL | 2024-01-01 2025-01-01
+em 2023 Ana entrou | 2023-01-01 2024-01-01
+em 12/04 falei com a Ana | 2026-04-12 2026-04-13
+no dia 12/04 falamos | 2026-04-12 2026-04-13
+na quinta fui ao médico | 2026-05-07 2026-05-08
+março a maio de 2026 | 2026-03-01 2026-06-01
+entre marco e maio | 2026-03-01 2026-06-01
+anterior a março de 2026 | 0001-01-03 2026-03-01
+de março em diante | 2026-03-01 2026-05-14
+entre os dias 10 e 12 de abril | 2026-04-10 2026-04-13
+primeira quinzena de abril | 2026-04-01 2026-04-16
+segunda quinzena de abril | 2026-04-16 2026-05-01
+1.º de abril | 2026-04-01 2026-04-02
+trasanteontem | 2026-05-10 2026-05-11
+há mais ou menos um mês | 2026-04-01 2026-05-01
+há coisa de duas semanas | 2026-04-27 2026-05-04
+há meio ano | 2025-11-01 2025-12-01
+o último ano e meio | 2024-11-13 2026-05-13
+desde a semana passada | 2026-05-04 2026-05-14
+até a semana passada | 0001-01-03 2026-05-11
+no início desta semana | 2026-05-11 2026-05-14
+mais cedo esta semana | 2026-05-11 2026-05-13
+nos últimos dias | 2026-05-10 2026-05-13
+logs de 03/02 | 2026-02-03 2026-02-04
+o relatório de 2024 | 2024-01-01 2025-01-01
 o que fizemos semana passada? | 2026-05-04 2026-05-11
 mês que vem | 2026-06-01 2026-07-01
 no dia 3 do mês passado | 2026-04-03 2026-04-04

@@ -11,6 +11,35 @@ from chatls_core.text.time_expressions import find
 NOW = datetime(2026, 5, 13, 15, 30)
 
 ENGLISH = """
+Python 3.11 to 3.12
+we moved from Python 3.11 to 3.12
+upgraded from 3.11 to 3.12
+we went from 3.8 to 3.9
+between 3.9 and 3.12
+moved from Go 1.21 to 1.22
+scores rose from 3.5 to 4.2
+not available before PyTorch 1.12
+tags going back to Python 3.2
+in 2000 Docker containers
+April O'Neil reviewed the patch
+ask April about the design
+June said she prefers tabs
+August Wilson wrote plays
+an august institution
+Jan wrote 3 patches
+Black Friday sale page
+USA Today reported it
+Blue Monday by New Order
+try the first for t1
+the types T1 and T2
+prior to the deploy
+later than expected
+up to 2000 tokens
+so far so good
+put it back in the queue
+from here on
+since the 3rd attempt
+before the 2nd test
 every Friday we deploy
 every Monday at 9
 each Tuesday the backup is tested
@@ -234,6 +263,24 @@ the century bug
 """
 
 PORTUGUESE = """
+de 3.11 a 3.12
+entre 1.2 e 1.3
+em 2000 Docker containers
+em 2024 arquivos
+moro na rua 25 de Março
+a Avenida 23 de Maio está parada
+Rua 15 de Novembro, 200
+hoje em dia usamos containers
+set1 e set2
+mais de 2000
+um grupo de 2000
+uma janela de 2048
+uma prova de 3/4
+anterior ao deploy
+mais ou menos 5 arquivos
+daqui em diante
+os dias úteis
+os últimos arquivos
 cada segunda-feira revisamos
 todo dia 5 pagamos as contas
 todas as terças tem reunião
