@@ -160,7 +160,9 @@ PHRASES: Mapping[str, Mapping[str, str]] = {
         "later than": "AFTER",
         **dict.fromkeys(("up to", "no later than"), "TO"),
         "so far": "EARLIER",
-        **dict.fromkeys(("usa today", "today show", "sunday times", "super tuesday", "ash wednesday", "palm sunday"), "_"),
+        **dict.fromkeys(
+            ("usa today", "today show", "sunday times", "super tuesday", "ash wednesday", "palm sunday"), "_"
+        ),
         **dict.fromkeys(("good friday", "black friday", "casual friday", "cyber monday", "blue monday"), "_"),
         **dict.fromkeys(("easter sunday", "easter monday"), "_"),
     },
