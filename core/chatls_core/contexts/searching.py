@@ -29,7 +29,7 @@ MAX_SEGMENTS = 50_000
 _BATCH_CHARS = 500_000
 """About how much is read in one transaction: another window may have to wait for it."""
 
-_VERSION = 2
+_VERSION = 3
 """Raised when the schema, the pieces or the tokenizer's terms change: older indexes are then built again."""
 
 _SCHEMA = (

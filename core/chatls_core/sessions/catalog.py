@@ -21,7 +21,7 @@ from chatls_core.text import cut, stored, stored_search
 from chatls_core.text.hits import Hit
 from chatls_core.text.stored import StoredPassage
 
-_VERSION = 3
+_VERSION = 4
 """Raised when the schema or the tokenizer's terms change: older indexes are then built again."""
 
 _SCHEMA = (

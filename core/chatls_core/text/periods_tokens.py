@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -38,7 +39,7 @@ _LEXEMES = re.compile(
   | (?P<ordinal>(?<![\w.:/-])(?P<on>\d{1,2})(?:\s?(?:st|nd|rd|th)\b|\.?[ºª°]|o\b|a\b))
   | (?P<number>(?<![\w.:/$€£#])(?<![^a-zA-Z]-)\d+(?![\w%:]|[.,]\d|-\d))
   | (?P<numrun>(?!(?<=[a-zA-Z])-)[\w.,:/$€£#%-]*\d[\w.,:/$€£#%-]*)
-  | (?P<word>[^\W\d_]+(?:-[Ff]eiras?\b)?)
+  | (?P<word>(?:[^\W\d_][\u0300-\u036f]*)+(?:-[Ff]eiras?\b)?)
   | (?P<mark>[^\w\s])
     """,
     re.VERBOSE,
@@ -192,8 +193,9 @@ def _plain_number(value: int, digits: int, start: int, end: int) -> Token:
 
 def _word(text: str, start: int, end: int, language: str) -> Token:
     folded = fold(text)
-    if text.lower() in WORDS[language]:
-        folded = text.lower()
+    written = unicodedata.normalize("NFC", text).lower()
+    if written in WORDS[language]:
+        folded = written
     code, value = WORDS[language].get(folded, ("_", None))
     return Token(code, value, start, end, text)
 

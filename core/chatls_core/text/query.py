@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 
 from . import dates, stopwords, thesaurus, tokenizer
 from .tokenizer import Language
 
 _WEAK_WEIGHT = 0.3
 _DATE_OF_PASSAGE = 0.9
+_JOINED = 0.9
 
 _FIRST_PERSON = re.compile(r"\b(?:i|my|me|mine|i'm|i've|eu|meu|minha|meus|minhas)\b", re.IGNORECASE)
 _SECOND_PERSON = re.compile(
@@ -107,12 +109,16 @@ def read(text: str, *, verbatim: bool = False) -> Question:
     named_dates = dates.dates_in(text)
     topic: dict[str, TopicWord] = {}
     words = tokenizer.topic_words(text)
+    joined = _joined(tokenizer.words(text), {word.folded for word in words})
     for word in words or (tokenizer.words(text) if verbatim else ()):
         term = tokenizer.stem(word.folded, language)
         if term in topic:
             continue
         weight = _WEAK_WEIGHT if word.folded in stopwords.WEAK or word.part else 1.0
-        variants = tuple(_variants(word.folded, term, language, named_dates))
+        variants = (
+            *_variants(word.folded, term, language, named_dates),
+            *(Variant(tokenizer.stem(one, language), _JOINED) for one in joined.get(word.folded, ())),
+        )
         # Names and loan words of a passage in the other language are stemmed by its rules.
         other = tokenizer.stem(word.folded, "pt" if language == "en" else "en")
         topic[term] = TopicWord(word.folded, term, weight, variants, other if other != term else "")
@@ -125,6 +131,17 @@ def read(text: str, *, verbatim: bool = False) -> Question:
         bool(_WHEN.match(text)),
         bool(_HOW_MANY.search(text)),
     )
+
+
+def _joined(found: Iterable[tokenizer.Word], topic: set[str]) -> Mapping[str, list[str]]:
+    """By topic word, what it makes with the one beside it: passages may say "frontend" for "front end"."""
+    whole = [word.folded for word in found if not word.part]
+    joined: dict[str, list[str]] = {}
+    for first, second in pairwise(whole):
+        if {first, second} <= topic and first.isalpha() and second.isalpha() and len(first) + len(second) > 5:
+            for word in (first, second):
+                joined.setdefault(word, []).append(first + second)
+    return joined
 
 
 def _variants(

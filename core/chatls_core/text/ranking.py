@@ -46,8 +46,7 @@ class PassageIndex:
         self._table = Table()
         self._corpus: scoring.Corpus | None = None
         self._vectors = vectors.VectorStore(embed) if embed else None
-        for passage in passages:
-            self.add(passage)
+        self.add(passages)
 
     def __len__(self) -> int:
         return len(self._table)
@@ -55,35 +54,42 @@ class PassageIndex:
     def __contains__(self, passage_id: object) -> bool:
         return isinstance(passage_id, str) and self._table.slot(passage_id) is not None
 
-    def add(self, passage: Passage) -> None:
-        """Add a passage at the end; one with the same id is replaced where it stands."""
+    def add(self, passages: Passage | Iterable[Passage]) -> None:
+        """Add one passage or several at the end; one with the same id is replaced where it stands."""
         with self._lock:
-            slot = self._table.slot(passage.id)
-            if slot is not None and self._table.passages[slot] == passage:
-                return
-            self._table.put(passage)
-            self._changed(passage.id)
+            for passage in [passages] if isinstance(passages, Passage) else passages:
+                slot = self._table.slot(passage.id)
+                if slot is not None and self._table.passages[slot] == passage:
+                    continue
+                self._table.put(passage)
+                self._changed(passage.id)
 
-    def remove(self, passage_id: str) -> bool:
-        """Remove a passage; says whether it was there."""
+    def remove(self, passage_ids: str | Iterable[str]) -> bool:
+        """Remove one passage or several; says whether any was there."""
         with self._lock:
-            if not self._table.remove(passage_id):
-                return False
-            self._changed(passage_id)
-            slots = self._table.postings.slots
-            if slots > _FEW_SLOTS and len(self._table) < slots / 2:
-                self._renew(self._table)
-            return True
+            return any([self._remove(i) for i in ([passage_ids] if isinstance(passage_ids, str) else passage_ids)])
 
-    def replace(self, passages: Iterable[Passage]) -> None:
+    def _remove(self, passage_id: str) -> bool:
+        if not self._table.remove(passage_id):
+            return False
+        self._changed(passage_id)
+        slots = self._table.postings.slots
+        if slots > _FEW_SLOTS and len(self._table) < slots / 2:
+            self._renew(self._table)
+        return True
+
+    def replace(self, passages: Passage | Iterable[Passage]) -> None:
         """Make the index hold exactly ``passages``, in their order; those that stay the same are not read again.
 
-        When passages that stay change their order, or new ones come between them, everything is read again.
+        When passages that stay change their order, or new ones come between them, everything is read again. A single
+        passage takes the place of the one with its id, and nothing else changes.
         """
         with self._lock:
+            if isinstance(passages, Passage):
+                return self.add(passages)
             wanted = {passage.id: passage for passage in passages}
             for passage_id in [p.id for p in self._table if p.id not in wanted]:
-                self.remove(passage_id)
+                self._remove(passage_id)
             present = [passage.id for passage in self._table]
             if present != list(wanted)[: len(present)]:
                 self._renew(())
@@ -163,9 +169,12 @@ class PassageIndex:
             if not asked.words and inside is None:
                 return []
             result = scoring.score(corpus, asked)
-            found = hits.hits_of(
-                self._table.postings, self._table.named, scoring.best(result.total, k), asked, result, times
+            slots = (
+                scoring.best(result.total, k)  # in talk, what was said first
+                if corpus.groups is not None
+                else scoring.best_and_newest(result.total, k, corpus.wall, lambda slot: self._table.named(slot)[0])
             )
+            found = hits.hits_of(self._table.postings, self._table.named, slots, asked, result, times)
             return self._fused(query_text, found, k) if self._vectors else found
 
     def _inside(self, corpus: scoring.Corpus, windows: Sequence[TimeWindow]) -> tuple[Scores | None, str]:

@@ -5,7 +5,7 @@ Arrays run over slots, a passage's place in the index; empty slots hold zeros.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -198,8 +198,34 @@ def best(total: Scores, k: int) -> list[int]:
     """The slots of the ``k`` highest positive scores, best first; earlier passages first among equals."""
     import numpy as np
 
+    positive = _leading(total, k)
+    return [int(slot) for slot in positive[np.argsort(-total[positive], kind="stable")][:k]]
+
+
+def best_and_newest(total: Scores, k: int, wall: Scores, named: Callable[[int], str]) -> list[int]:
+    """Like :func:`best`, but among equals the newest first, then by name: in whatever order they were added."""
+    import numpy as np
+
+    total = np.round(total, 9)  # sums of the same parts differ in the last bits
+    slots = _leading(total, k)
+    newest = np.nan_to_num(wall[slots], nan=-np.inf)
+    order = np.lexsort((-newest, -total[slots]))
+    slots, newest = slots[order], newest[order]
+    found: list[int] = []
+    while len(found) < min(k, len(slots)):
+        first = len(found)
+        same = (total[slots[first:]] == total[slots[first]]) & (newest[first:] == newest[first])
+        group = [int(slot) for slot in slots[first:][same]]
+        found += sorted(group, key=named) if len(group) > 1 else group
+    return found[:k]
+
+
+def _leading(total: Scores, k: int) -> Numbers:
+    """Slots with positive scores, among them all that may be of the ``k`` best."""
+    import numpy as np
+
     positive = np.flatnonzero(total > 0)
     if len(positive) > 4 * k:
         threshold = np.partition(total[positive], -k)[-k]
         positive = positive[total[positive] >= threshold]
-    return [int(slot) for slot in positive[np.argsort(-total[positive], kind="stable")][:k]]
+    return positive

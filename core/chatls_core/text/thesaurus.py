@@ -336,6 +336,8 @@ javascript js
 typescript ts
 python py
 golang go
+csharp c#
+cpp c++
 postgres postgresql
 log logging
 monitor monitoring observability

@@ -20,12 +20,27 @@ from . import stopwords
 Language = Literal["en", "pt"]
 
 _CHUNK = re.compile(
-    r"[^\W_]\w*(?:[.\-'’][^\W_]\w*)*(?:\+\+|\#(?!\w))?"  # words, dotted and hyphenated names, c++, c#
+    r"(?<![\w.])\.NET(?![\w.])|(?<!\w)(?i:vs|visual studio) (?i:code)(?!\w)"  # names that are written in other ways
+    r"|[^\W_]\w*(?:[.\-'’][^\W_]\w*)*(?:\+\+|\#(?!\w))?"  # words, dotted and hyphenated names, c++, c#
     r"|_+[^\W_]\w*"  # __init__
 )
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\dA-Za-z_]+|\d+")
 _POSSESSIVE = re.compile(r"['’](?:s|re|ve|ll|d|m|t)\b", re.IGNORECASE)
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_VERSION = re.compile(r"[vV](\d+(?:\.\d+)+)")
+_SCRIPT_LANGUAGE = re.compile(r"(?:Java|Type|Coffee|Apple|Pure|Action|Post)Script")
+"""Names in one piece: JavaScript is no Java."""
+_NUMBERED = re.compile(r"([A-Za-z]{2,})\d+")
+_SEGMENT = re.compile(r"(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{3,}")
+"""Letters with digits, which case tells no parts of: the ``x86`` of ``x86_64``."""
+_OF_JAVASCRIPT = re.compile(r"([A-Za-z]+)\.(js)", re.IGNORECASE)
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
+_RUN = re.compile(rf"[{_UNSPACED}]+|[^{_UNSPACED}]+")
+_IS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
+"""Writing without spaces between words (Chinese, Japanese, Thai; Korean glues its particles on), and the rest."""
+_INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
+_LETTERS = str.maketrans({"œ": "oe", "æ": "ae", "ø": "o", "ł": "l", "đ": "d", "ı": "i", "Œ": "OE", "Æ": "AE", "Ø": "O"})
+"""Letters that Unicode takes apart into none, as people without them type them."""
 _PLAIN = re.compile(r"[a-z]+|[A-Z][a-z]+|[0-9]+|[A-Z]+")
 
 # The Portuguese stemmer knows suffixes by their accents; typed without them they must still be recognised.
@@ -71,7 +86,8 @@ def _bare(text: str) -> str:
     """``text`` without accents and compatibility forms, case kept."""
     if text.isascii():
         return text
-    return "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+    plain = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+    return plain.translate(_LETTERS)
 
 
 @lru_cache(maxsize=65536)
@@ -91,7 +107,7 @@ def stem(word: str, language: Language) -> str:
 
 def detect_language(text: str) -> Language | None:
     """``en`` or ``pt`` by the text's function words and accents; ``None`` when neither shows."""
-    lowered = text.lower()
+    lowered = _composed(text).lower()
     found = set(_WORD.findall(lowered))
     english, portuguese = len(found & stopwords.EVIDENCE_ENGLISH), len(found & stopwords.EVIDENCE_PORTUGUESE)
     if not text.isascii():
@@ -121,12 +137,23 @@ def _split(chunk: str) -> tuple[Word, ...]:
         return (Word(chunk, chunk.lower()),)
     if _ACRONYMS.fullmatch(chunk):
         return (Word(chunk, chunk[:-1].lower()),)  # "PDFs" are no PD and Fs
+    if _SCRIPT_LANGUAGE.fullmatch(chunk):
+        return (Word(chunk, chunk.lower()),)
+    if version := _VERSION.fullmatch(chunk):
+        return (Word(chunk, version[1]),)
+    if " " in chunk:
+        return (Word(chunk, "vscode"), *(Word(part, part.lower(), part=True) for part in chunk.split()))
+    if chunk == ".NET":
+        return (Word(chunk, "dotnet"), Word("NET", "net", part=True))
+    if _IS_UNSPACED.match(chunk):
+        return tuple(Word(chunk[i : i + 2], chunk[i : i + 2]) for i in range(max(1, len(chunk) - 1)))
     written, chunk = chunk, _bare(_POSSESSIVE.sub("", chunk))
     # One spelling for blue-green, blue_green and blueGreen; the dot stays, since main.go is not "maingo".
     whole = chunk.lower().replace("_", "").replace("-", "")
     parts = [part for part in _PART.findall(chunk) if len(part) > 1]
     if not whole:
         return ()
+    parts += [found for found in _more_parts(chunk) if found.lower() not in {whole, *(p.lower() for p in parts)}]
     if len(parts) <= 1 or all(part.isdigit() for part in parts):
         return (
             Word(written, whole),
@@ -135,13 +162,31 @@ def _split(chunk: str) -> tuple[Word, ...]:
     return (Word(written, whole), *(Word(part, part.lower(), part=True) for part in parts))
 
 
+def _more_parts(chunk: str) -> Iterator[str]:
+    """Parts that stand in no case change: ``OAuth`` of ``OAuth2``, ``x86`` of ``x86_64``, ``nodejs`` for ``node.js``."""
+    if numbered := _NUMBERED.fullmatch(chunk):
+        yield numbered[1]
+    if framework := _OF_JAVASCRIPT.fullmatch(chunk):
+        yield framework[1] + framework[2]
+    yield from _SEGMENT.findall(chunk)
+
+
 @lru_cache(maxsize=131072)
 def _chunk_terms(chunk: str, language: Language) -> tuple[tuple[str, str], ...]:
     return tuple((stem(word.folded, language), word.folded) for word in _split(chunk))
 
 
+def _composed(text: str) -> str:
+    """``text`` with each accented letter as one character, and without marks that nobody sees."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text).translate(_INVISIBLE)
+
+
 def _chunks(text: str) -> list[str]:
-    return _CHUNK.findall(_THOUSANDS.sub("", text) if "," in text else text)
+    text = _composed(text)
+    found = _CHUNK.findall(_THOUSANDS.sub("", text) if "," in text else text)
+    if text.isascii() or not _IS_UNSPACED.search(text):
+        return found
+    return [run for chunk in found for run in _RUN.findall(chunk)]
 
 
 def words(text: str) -> Iterator[Word]:
@@ -158,7 +203,8 @@ def terms(text: str, language: Language | None = None) -> list[str]:
 def analysed(text: str, language: Language | None = None) -> list[tuple[str, str]]:
     """Like :func:`terms`, each term with the folded word it came from."""
     language = language or detect_language(text) or "en"
-    return [pair for chunk in _chunks(text) for pair in _chunk_terms(chunk, language)]
+    found = [pair for chunk in _chunks(text) for pair in _chunk_terms(chunk, language)]
+    return [*found, _GOLANG] if _GO.search(text) and _tells_of_go(text) else found
 
 
 def is_stop_word(folded: str) -> bool:
@@ -183,6 +229,19 @@ def _names_the_language(found: Sequence[Word], position: int) -> bool:
     return before in _BEFORE_GO or behind in _BEHIND_GO or behind[:1].isdigit()
 
 
+_GO = re.compile(r"\b[Gg]o\b")
+_GOLANG = ("golang", "golang")
+"""The other name of the language, by which a passage that says "Go" is found as well."""
+
+
+def _tells_of_go(text: str) -> bool:
+    found = list(words(text))
+    return any(
+        word.folded == "go" and ((position > 0 and word.written == "Go") or _names_the_language(found, position))
+        for position, word in enumerate(found)
+    )
+
+
 def topic_words(text: str) -> list[Word]:
     """The distinct words of a question that carry its topic: stop words dropped, first occurrence kept.
 
@@ -195,7 +254,7 @@ def topic_words(text: str) -> list[Word]:
     for position, word in enumerate(found):
         written = word.written
         named = len(written) >= 2 and not shouting and (written.isupper() or (position > 0 and written == "Go"))
-        named = named or (word.folded == "go" and _names_the_language(found, position))
+        named = named or (word.folded == "go" and (len(found) == 1 or _names_the_language(found, position)))
         if (named or not is_stop_word(word.folded)) and word.folded not in seen:
             seen[word.folded] = word
     return list(seen.values())

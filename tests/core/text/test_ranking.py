@@ -46,6 +46,86 @@ def test_a_question_without_a_topic_finds_nothing(memory: PassageIndex, question
     assert memory.search(question, 10) == []
 
 
+_ELSEWHERE = (
+    "The cat sleeps on the sofa",
+    "Lunch is at noon",
+    "A bicycle stands in the hall",
+    "The garden needs water",
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("golang", "the service is in Go"),
+        ("Go", "the service is in Go"),
+        ("go", "the service is in golang"),
+        ("v1.2.3", "we are on release 1.2.3"),
+        ("1.2.3", "we pinned v1.2.3"),
+        ("nodejs", "the tool runs on Node.js"),
+        ("dotnet", "the backend runs on .NET 8"),
+        (".NET", "the backend runs on .NET 8"),
+        ("csharp", "the client is written in C#"),
+        ("oauth", "auth by OAuth2"),
+        ("OAuth 2", "auth by OAuth2"),
+        ("x86", "an x86_64 box"),
+        ("vscode", "the editor is VS Code"),
+        ("VS Code", "edits in Visual Studio Code"),
+        ("front end", "the frontend is in React"),
+        ("frontend", "the front-end is in React"),
+        ("HTTP server", "class HTTPServer listens"),
+        ("configura\u0063\u0327a\u0303o", "a configuração fica em YAML"),
+        ("configuração", "a configurac\u0327a\u0303o fica em YAML"),
+        ("configuracao", "a configu\u00adração fica em YAML"),
+        ("oeuvre", "an œuvre"),
+        ("数据库", "我们的数据库是 Postgres"),
+        ("Postgres", "我们的数据库是Postgres吗"),
+        ("データベース", "データベースは速い"),
+    ],
+)
+def test_a_thing_is_found_by_its_other_spellings(question: str, text: str) -> None:
+    assert ids(index(text, *_ELSEWHERE).search(question, 5)) == ["0"]
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("java", "written in JavaScript"),
+        ("1.2.3", "we are on v1.2.4"),
+        ("golang", "we go home at six"),
+        ("数学", "数据库"),
+    ],
+)
+def test_what_only_looks_alike_is_not_found(question: str, text: str) -> None:
+    assert index(text, *_ELSEWHERE).search(question, 5) == []
+
+
+def test_among_equals_the_newest_comes_first_whatever_the_order_they_were_added_in() -> None:
+    day = datetime(2026, 5, 13)
+    passages = [
+        *(Passage(f"day {n}", "the cache is Redis", day - timedelta(days=n)) for n in (3, 1, 2)),
+        *(Passage(name, "the cache is Redis", day) for name in ("b", "a")),
+    ]
+    wanted = ["a", "b", "day 1", "day 2", "day 3"]
+    for order in (passages, passages[::-1], passages[2:] + passages[:2]):
+        found = PassageIndex(order, standalone=True)
+        assert ids(found.search("which cache", 6)) == wanted
+        assert ids(found.search("which cache", 3)) == wanted[:3]
+
+
+def test_one_or_several_are_added_replaced_and_removed() -> None:
+    found = index("alpha apple")
+    found.add(Passage("b", "banana split"))
+    found.add([Passage("c", "cherry pie"), Passage("d", "date cake")])
+    assert ids(found.search("banana cherry", 5)) == ["b", "c"]
+    found.replace(Passage("b", "blueberry muffin"))
+    assert found.search("banana", 5) == []
+    assert len(found) == 4
+    assert found.remove(["c", "d"])
+    assert not found.remove("c")
+    assert ids(found.search("blueberry cherry date", 5)) == ["b"]
+
+
 def test_an_empty_index_finds_nothing() -> None:
     assert PassageIndex().search("anything", 5) == []
 

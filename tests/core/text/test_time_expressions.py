@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from datetime import UTC, datetime, timedelta, timezone
 from zoneinfo import ZoneInfo
 
@@ -300,6 +301,16 @@ def test_a_portuguese_time_is_read(text: str, start: str, end: str) -> None:
 @pytest.mark.parametrize(("text", "start", "end"), [c for c in _cases(PORTUGUESE) if "05/04" not in c[0]])
 def test_the_language_need_not_be_told(text: str, start: str, end: str) -> None:
     assert _days(find(text, NOW)) == [(start, end)]
+
+
+@pytest.mark.parametrize(
+    "text", ["o que eu disse em março?", "há três dias", "sábado passado", "mês passado", "até março"]
+)
+def test_accents_of_their_own_characters_are_read(text: str) -> None:
+    apart = unicodedata.normalize("NFD", text)
+    (window,), (typed,) = find(apart, NOW), find(text, NOW)
+    assert (window.start, window.end) == (typed.start, typed.end)
+    assert unicodedata.normalize("NFC", apart[slice(*window.span)]) == text[slice(*typed.span)]
 
 
 def test_several_times_come_in_the_order_of_the_text_with_their_places() -> None:
