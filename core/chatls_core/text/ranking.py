@@ -67,7 +67,8 @@ class PassageIndex:
     def remove(self, passage_ids: str | Iterable[str]) -> bool:
         """Remove one passage or several; says whether any was there."""
         with self._lock:
-            return any([self._remove(i) for i in ([passage_ids] if isinstance(passage_ids, str) else passage_ids)])
+            wanted = [passage_ids] if isinstance(passage_ids, str) else passage_ids
+            return sum(self._remove(passage_id) for passage_id in wanted) > 0
 
     def _remove(self, passage_id: str) -> bool:
         if not self._table.remove(passage_id):
@@ -86,7 +87,8 @@ class PassageIndex:
         """
         with self._lock:
             if isinstance(passages, Passage):
-                return self.add(passages)
+                self.add(passages)
+                return
             wanted = {passage.id: passage for passage in passages}
             for passage_id in [p.id for p in self._table if p.id not in wanted]:
                 self._remove(passage_id)

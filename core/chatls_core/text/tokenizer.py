@@ -163,7 +163,7 @@ def _split(chunk: str) -> tuple[Word, ...]:
 
 
 def _more_parts(chunk: str) -> Iterator[str]:
-    """Parts that stand in no case change: ``OAuth`` of ``OAuth2``, ``x86`` of ``x86_64``, ``nodejs`` for ``node.js``."""
+    """Parts that no capital shows: ``OAuth`` of ``OAuth2``, ``x86`` of ``x86_64``, ``nodejs`` for ``node.js``."""
     if numbered := _NUMBERED.fullmatch(chunk):
         yield numbered[1]
     if framework := _OF_JAVASCRIPT.fullmatch(chunk):
