@@ -24,6 +24,7 @@ beforeEach(() => {
   made.trees.length = 0;
   made.told.length = 0;
   made.answer = made.pressed = undefined;
+  made.picked = [];
   made.context = {};
 });
 
@@ -152,6 +153,29 @@ describe('an item of the Memory view', () => {
     made.pressed = 'Undo';
     await act('edit', { kind: 'profile', id: 'profile:skills:Go', key: 'skills', text: 'Go' }, { edit: () => ({ undoToken: 'u' }) });
     expect(asked).toEqual([['edit', { id: 'profile:skills:Go', content: 'Go, with generics' }], ['undo', { undoToken: 'u' }]]);
+  });
+
+  it('is edited by the field that is picked, which may be cleared', async () => {
+    const fields = { summary: 'what Redis holds', name: 'Caching' };
+    made.picked = ['Summary'];
+    made.answer = ' ';
+    await act('edit', { kind: 'topic', id: 'topic:Caching', text: 'Caching' }, { why: () => ({ fields }), edit: () => ({ undoToken: 'u' }) });
+    expect(asked).toEqual([['why', { id: 'topic:Caching' }], ['edit', { id: 'topic:Caching', field: 'summary', content: '' }]]);
+  });
+
+  it('stays as it is where its text is left alone, or nothing is picked', async () => {
+    const answers = { why: () => ({ fields: { summary: 'Shipped it', outcome: 'works' } }) };
+    made.picked = ['Outcome'];
+    made.answer = 'works';
+    await act('edit', { kind: 'episode', id: 'ep_1', text: 'Shipped it' }, answers);
+    await act('edit', { kind: 'episode', id: 'ep_1', text: 'Shipped it' }, answers);
+    expect(asked.map(([name]) => name)).toEqual(['why', 'why']);
+  });
+
+  it('a project is set to one of the states it may have', async () => {
+    made.picked = ['Status', 'paused'];
+    await act('edit', { kind: 'project', id: 'project:atlas', text: 'atlas' }, { why: () => ({ fields: { description: '', status: 'active' } }) });
+    expect(asked.at(-1)).toEqual(['edit', { id: 'project:atlas', field: 'status', content: 'paused' }]);
   });
 
   it('that changed elsewhere is told in the server’s words, and the view is drawn anew', async () => {

@@ -68,6 +68,8 @@ export const made = {
   /** Answers the next input box. */
   answer: undefined as string | undefined,
   box: undefined as Box | undefined,
+  /** Which entries of lists are picked, one list after the other. */
+  picked: [] as string[],
   /** Which button of a notification is pressed. */
   pressed: undefined as string | undefined,
 };
@@ -112,6 +114,10 @@ export const window = {
     return view;
   },
   showInputBox: async () => made.answer,
+  showQuickPick: async (items: { label: string }[]) => {
+    const label = made.picked.shift();
+    return items.find((item) => item.label === label);
+  },
   showInformationMessage: tell,
   showErrorMessage: tell,
 };

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from chatls_core.memory import provenance
 from chatls_core.memory.browse import fact_view
 from chatls_core.memory.context import episode_view
+from chatls_core.memory.edited import Item, fields_of, id_of
 from chatls_core.memory.profile_view import profile_view
 from chatls_core.memory.snapshot import Snapshot
 from chatls_core.memory.views import FactView, ItemDetails, SourceView
@@ -35,7 +36,9 @@ def item_details(now: Snapshot, net: Net, item_id: str, moment: datetime) -> Ite
         said = _sources(now, kind, name)
         beside = sorted(net[node].items(), key=lambda link: -link[1]["weight"])
         facts = (other.removeprefix("fact:") for other, _ in beside if other.startswith("fact:"))
-    return ItemDetails(data["kind"], item_id, data["title"], data["summary"], said, _views(now, facts, moment))
+    item = _item(now, item_id, node)
+    fields = fields_of(item) if item is not None else {}
+    return ItemDetails(data["kind"], item_id, data["title"], data["summary"], said, _views(now, facts, moment), fields)
 
 
 def _node(item_id: str) -> str:
@@ -44,6 +47,20 @@ def _node(item_id: str) -> str:
         return f"episode:{item_id}"
     kind, colon, name = item_id.partition(":")
     return f"{kind}{colon}{name.lower()}" if kind in ("topic", "project") else item_id
+
+
+def _item(now: Snapshot, item_id: str, node: str) -> Item | None:
+    """What can be edited of this id; a node of the graph may stand for topics that differ in case."""
+    kind, _, name = node.partition(":")
+    match kind:
+        case "episode":
+            return now.episodes.get(name)
+        case "topic" | "project":
+            known: Sequence[Item] = now.topics if kind == "topic" else now.projects
+            items = [item for item in known if id_of(item).lower() == node]
+            return next((item for item in items if id_of(item) == item_id), items[0] if items else None)
+        case _:
+            return None
 
 
 def _sources(now: Snapshot, kind: str, name: str) -> tuple[SourceView, ...]:

@@ -15,6 +15,7 @@ from functools import reduce
 from typing import TypeVar
 
 from chatls_core.memory import merges, provenance
+from chatls_core.memory.edited import NAME, as_edited, id_of
 from chatls_core.memory.identity import episode_id
 from chatls_core.memory.records import Episode, ErrorPattern, Fact, Project, Topic, Usage
 from chatls_core.memory.stores import Stores
@@ -47,8 +48,20 @@ _STATUSES = {
 M = TypeVar("M")
 
 
-def _line(text: str) -> str:
+def clean_line(text: str) -> str:
+    """A text on one line, without what memory never keeps."""
     return scrub_record(" ".join(text.split()))
+
+
+def topic_name(text: str) -> str:
+    """A topic's name (spec/memory.md §6.1); empty for a text that is none."""
+    name = scrub_record(text.strip()).strip("-•*# ").strip()
+    return name if len(name) >= 2 else ""
+
+
+def status_word(text: str) -> str:
+    """A project's status in the word the files have for it; others as they are given (spec/memory.md §6.2)."""
+    return _STATUSES.get(text.lower(), text)
 
 
 class Learning:
@@ -62,18 +75,21 @@ class Learning:
 
     def episodes(self) -> tuple[Episode, ...]:
         """Episodes, oldest first."""
-        gone = self._gone("episode")
-        return _living(self._stores.episodes.read(), lambda e: (e.id, e.created_at), gone)
+        episodes, edits = self._stores.episodes.read(), self._stores.side.read().items
+        living = _living(episodes, lambda e: (e.id, e.created_at), self._gone("episode"))
+        return tuple(as_edited(e, edits.get(e.id)) for e in living)
 
     def topics(self) -> tuple[Topic, ...]:
         """Topics, most mentioned first."""
-        gone = self._gone("topic")
-        return _living(self._stores.topics.read(), lambda t: (f"topic:{t.name}", t.last_seen), gone)
+        topics, edits = self._stores.topics.read(), self._stores.side.read().items
+        living = _living(topics, lambda t: (id_of(t), t.last_seen), self._gone("topic"))
+        return tuple(as_edited(t, edits.get(id_of(t))) for t in living)
 
     def projects(self) -> tuple[Project, ...]:
         """Projects, most recently active first."""
-        gone = self._gone("project")
-        return _living(self._stores.projects.read(), lambda p: (f"project:{p.name.lower()}", p.last_active), gone)
+        projects, edits = self._stores.projects.read(), self._stores.side.read().items
+        living = _living(projects, lambda p: (id_of(p), p.last_active), self._gone("project"))
+        return tuple(as_edited(p, edits.get(id_of(p))) for p in living)
 
     def _gone(self, kind: str) -> Mapping[str, datetime]:
         return self._stores.side.read().list_tombstones.get(kind, {})
@@ -96,10 +112,10 @@ class Learning:
 
         Raises :class:`ValueError` for a blank summary, and for work that was forgotten after it was told.
         """
-        summary, project = _line(summary), encodable(project)
+        summary, project = clean_line(summary), encodable(project)
         if not summary:
             raise ValueError("An episode needs a summary.")
-        new_id = episode_id(date, project, summary)
+        new_id = self._corrected(episode_id(date, project, summary))
         gone = self._gone("episode").get(new_id)
         now = self._clock()
         if source.kind == "extraction" and self._forgotten_since("episode", new_id, source.time or now):
@@ -109,8 +125,8 @@ class Learning:
             date=date,
             project=project,
             summary=summary,
-            outcome=_line(outcome),
-            refs=tuple(dict.fromkeys(_line(r) for r in refs if r.strip())),
+            outcome=clean_line(outcome),
+            refs=tuple(dict.fromkeys(clean_line(r) for r in refs if r.strip())),
             source="user" if source.kind in ("user", "correction") else "extraction",
             created_at=max(now, gone + _TICK) if gone else now,
         )
@@ -123,6 +139,7 @@ class Learning:
                 old = known[new_id]
                 episode_refs = tuple(dict.fromkeys((*old.refs, *episode.refs)))
                 newer = old.model_copy(update={"outcome": old.outcome or episode.outcome, "refs": episode_refs})
+                newer = as_edited(newer, self._stores.side.read().items.get(new_id))
                 if newer == old:
                     return disk, False
                 known[new_id] = newer
@@ -132,18 +149,29 @@ class Learning:
 
         return new_id, self._stores.episodes.update(change)
 
+    def _corrected(self, new_id: str) -> str:
+        """The id of the episode the user gave the words that ``new_id`` stands for, or ``new_id``."""
+        edited = self._stores.side.read().items
+        for episode in self.episodes():
+            known = edited.get(episode.id)
+            worded = known is not None and "summary" in known.edits
+            if worded and episode_id(episode.date, episode.project, episode.summary) == new_id:
+                return episode.id
+        return new_id
+
     def note_topics(
         self, topics: Mapping[str, str], *, facts: Iterable[Fact], time: datetime
     ) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Count a mention of each topic (name → summary, may be empty) and link it to the facts that speak of it.
 
-        Returns ``(new names, names seen again)``.
+        A name the user changed means the topic it belonged to. Returns ``(new names, names seen again)``.
         """
+        names = self._names(self._stores.topics.read())
         wanted = {
             n: s
             for name, s in topics.items()
-            if len(n := scrub_record(name.strip()).strip("-•*# ").strip()) >= 2
-            and not self._forgotten_since("topic", f"topic:{n}", time)
+            if (n := topic_name(name))
+            and not self._forgotten_since("topic", f"topic:{names.get(n.casefold(), n)}", time)
         }
         if not wanted:
             return (), ()
@@ -151,16 +179,16 @@ class Learning:
 
         def change(disk: tuple[Topic, ...]) -> tuple[tuple[Topic, ...], tuple[tuple[str, ...], tuple[str, ...]]]:
             known = merges.topics_by_name(disk)
-            spelled = {n.casefold(): n for n in known}
+            names, edits = self._names(disk), self._stores.side.read().items
             new: list[str] = []
             again: list[str] = []
             for name, summary in wanted.items():
-                key = spelled.get(name.casefold(), name)
+                key = names.get(name.casefold(), name)
                 old = known.get(key) or Topic(name=key, mentions=0, first_seen=time, last_seen=time)
                 (again if key in known else new).append(key)
-                summary = by_bytes(_line(summary), TOPIC_SUMMARY_BYTES)
+                summary = by_bytes(clean_line(summary), TOPIC_SUMMARY_BYTES)
                 newest = time >= old.last_seen
-                known[key] = old.model_copy(
+                seen = old.model_copy(
                     update={
                         "mentions": old.mentions + 1,
                         "last_seen": max(time, old.last_seen),
@@ -169,11 +197,24 @@ class Learning:
                         "related_fact_ids": merges.fold_union(old.related_fact_ids, tuple(sorted(links[name]))),
                     }
                 )
+                known[key] = as_edited(seen, edits.get(f"topic:{key}"))
             return merges.sort_topics(known.values()), (tuple(new), tuple(again))
 
         result = self._stores.topics.update(change)
         self._lift("topic", {f"topic:{n}" for n in (*result[0], *result[1])})
         return result
+
+    def _names(self, topics: Iterable[Topic]) -> dict[str, str]:
+        """What each topic is called, by the names it has and had, without case."""
+        edits = self._stores.side.read().items
+        living = {t.name: edits.get(id_of(t)) for t in self.topics()}
+        former = {
+            old.casefold(): name
+            for name, known in living.items()
+            if known and NAME in known.edits
+            for old in known.edits[NAME].was
+        }
+        return {t.name.casefold(): t.name for t in topics} | former | {name.casefold(): name for name in living}
 
     def relink(self, replaced: Mapping[str, str]) -> None:
         """Link topics to the facts that took the place of others (§18.1 row 21).
@@ -203,12 +244,11 @@ class Learning:
         What was said before the project was last active only fills what is empty. Returns its name and whether anything
         changed; ``None`` without a name, and for a project that was forgotten after ``time``.
         """
-        given = {k.strip().lower().removeprefix("project_"): _line(v) for k, v in fields.items()}
+        given = {k.strip().lower().removeprefix("project_"): clean_line(v) for k, v in fields.items()}
         name = given.get("name", "").strip().lower()
         if not name or self._forgotten_since("project", f"project:{name}", time):
             return None
-        status = given.get("status", "")
-        status = _STATUSES.get(status.lower(), status)
+        status = status_word(given.get("status", ""))
         technologies, key_files = (_parts(given.get(key, "")) for key in ("technologies", "key_files"))
         priority = _priority(given.get("priority", ""))
 
@@ -222,7 +262,7 @@ class Learning:
             def told(value: str, known: str) -> str:
                 return known or value if late else value or known
 
-            new = old.model_copy(
+            told_of = old.model_copy(
                 update={
                     "path": told(given.get("path", ""), old.path),
                     "description": told(given.get("description", ""), old.description),
@@ -232,6 +272,7 @@ class Learning:
                     "technologies": (*old.technologies, *(t for t in technologies if t.casefold() not in folded)),
                 }
             )
+            new = as_edited(told_of, self._stores.side.read().items.get(f"project:{name}"))
             if name in known and new == old:
                 return disk, False
             known[name] = new.model_copy(update={"last_active": max(time, old.last_active)})
@@ -302,12 +343,12 @@ class Learning:
 
 
 def _with_commands(known: Mapping[str, int], commands: Sequence[str]) -> dict[str, int]:
-    counts = Counter(known) + Counter(name for command in commands if (name := by_bytes(_line(command), 60, "")))
+    counts = Counter(known) + Counter(name for command in commands if (name := by_bytes(clean_line(command), 60, "")))
     return dict(sorted(counts.items(), key=lambda c: (-c[1], c[0]))[:MAX_COMMANDS])
 
 
 def _with_error(known: tuple[ErrorPattern, ...], error: str, now: datetime) -> tuple[ErrorPattern, ...]:
-    text = by_bytes(_line(error), 100, "")
+    text = by_bytes(clean_line(error), 100, "")
     if not text:
         return known
     head = by_bytes(text, 50, "")

@@ -16,6 +16,8 @@ from chatls_core import config
 from chatls_core.memory import browse, cards, context, digest_views, finding, migration, notes, provenance, transfer
 from chatls_core.memory.board import read_board
 from chatls_core.memory.digest_views import DigestList
+from chatls_core.memory.edited import EDITABLE, kind_of
+from chatls_core.memory.editing import Editing
 from chatls_core.memory.evidence import used
 from chatls_core.memory.facts import FactBook
 from chatls_core.memory.graph import Neighbour
@@ -103,6 +105,7 @@ class Memory:
         self._learning = Learning(self.stores, clock)
         self._retriever = Retriever()
         self._removal = Removal(self.stores, self._facts, self._profile, clock, tokens)
+        self._editing = Editing(self.stores, self._learning, clock, self._removal.remember_edit)
         self._neighbours = neighbours
         self._guard = threading.RLock()
         self._together = Together()
@@ -233,12 +236,26 @@ class Memory:
         self._facts.touch(useful)
         self._tell(MemoryChange(changed=useful, background=True))
 
-    def edit(self, item_id: str, content: str = "", category: str = "", *, source: Source | None = None) -> Remembered:
-        """Correct a fact by hand, the old wording becomes history; or an entry of the profile by its id.
+    def edit(
+        self,
+        item_id: str,
+        content: str | None = None,
+        category: str = "",
+        *,
+        field: str = "",
+        source: Source | None = None,
+    ) -> Remembered:
+        """Correct a fact by hand, the old wording becomes history; an entry of the profile by its id; or a ``field`` of
+        a topic, a project or an episode (:data:`chatls_core.memory.edited.EDITABLE`), where blank content clears it.
 
         Raises :class:`KeyError` for what is not remembered, :class:`ValueError` for what cannot be.
         """
         source = source or Source("user")
+        if kind_of(item_id) in EDITABLE:
+            return self._edit_field(item_id, field, content, source)
+        if field:
+            raise ValueError("Facts and entries of the profile are edited whole: leave the field out.")
+        content = content or ""
         if item_id.startswith(_PROFILE):
             return self._edit_profile(item_id, content, source)
         result = self._facts.edit(item_id, content, category, source=source)
@@ -264,6 +281,21 @@ class Memory:
             key = item_id.removeprefix(_PROFILE).partition(":")[0]
             token = self._profile_changed(before, profile, (key,), source)
         return Remembered(new_id, True, " ".join(content.split()), "profile", undo_token=token)
+
+    def _edit_field(self, item_id: str, field: str, content: str | None, source: Source) -> Remembered:
+        if content is None:
+            raise ValueError("The new text is missing.")
+        done = self._editing.edit(item_id, field, content, source)
+        changed = bool(done.undo_token)
+        if changed:
+            ids = (done.id,)
+            self._tell(
+                MemoryChange(added=ids, removed=done.gone, undo_token=done.undo_token)
+                if done.gone
+                else MemoryChange(changed=ids, undo_token=done.undo_token)
+            )
+        reason = "" if done.text else f"The {done.field} is empty now."
+        return Remembered(done.id, changed, done.text, done.kind, reason=reason, undo_token=done.undo_token)
 
     def pin(self, item_id: str, pinned: bool = True) -> FactDetails:
         """Keep a fact from decay and pruning, and show it in the index. Raises :class:`KeyError`."""

@@ -16,6 +16,7 @@ from pydantic import BaseModel
 from chatls_core.memory.records import (
     EPOCH,
     Details,
+    Edit,
     Episode,
     Fact,
     FieldMeta,
@@ -402,8 +403,14 @@ def origins(a: tuple[Origin, ...], b: tuple[Origin, ...]) -> tuple[Origin, ...]:
     return tuple(sorted(seen.values(), key=lambda o: (o.time, rank(o.model_dump(mode="json")))))
 
 
+def edit(a: Edit, b: Edit) -> Edit:
+    """The later edit of a field holds; its former names are all kept."""
+    first, second = sorted((a, b), key=lambda e: (e.time, e.text, rank(_extra_of(e))))
+    return _with(first, second, text=second.text, time=second.time, was=fold_union(a.was, b.was))
+
+
 def details(a: Details, b: Details) -> Details:
-    """Sources are united; a flag set later wins."""
+    """Sources are united; a flag set later wins, and so does an edit."""
 
     def flag(name: str) -> tuple[datetime | None, bool]:
         value = max(
@@ -423,6 +430,7 @@ def details(a: Details, b: Details) -> Details:
         pinned_at=pinned_at,
         sensitive=sensitive,
         sensitive_at=sensitive_at,
+        edits=union(a.edits, b.edits, edit),
     )
 
 

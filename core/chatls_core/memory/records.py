@@ -180,11 +180,19 @@ class Origin(LenientRecord):
     time: Time = EPOCH
 
 
+class Edit(LenientRecord):
+    """What the user put in the place of a field's value, when; ``was`` are names that went before."""
+
+    text: str = ""
+    time: Time = EPOCH
+    was: tuple[str, ...] = ()
+
+
 class Details(LenientRecord):
     """What ChatCLI's schema has no room for, per item id (``memory_details.json``).
 
     ``valid_from`` is when the item became true by the conversation's time. Flags carry the time they were set, so that
-    two processes agree on the later one.
+    two processes agree on the later one. ``edits`` are those of a topic, project or episode, by field.
     """
 
     valid_from: Time | None = None
@@ -193,6 +201,7 @@ class Details(LenientRecord):
     pinned_at: Time | None = None
     sensitive: bool = False
     sensitive_at: Time | None = None
+    edits: dict[str, Edit] = {}
 
 
 class HistoryEntry(LenientRecord):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 from chatls_core.memory import merges
+from chatls_core.memory.edited import kind_of
+from chatls_core.memory.editing import take_back
 from chatls_core.memory.facts import FactBook
 from chatls_core.memory.profile import ProfileBook
 from chatls_core.memory.profile_text import fold
@@ -21,6 +23,8 @@ from chatls_core.text.cut import encodable
 UNDO_DAYS = 30
 UNDO_ENTRIES = 50
 """Kept per kind of operation: learning all day long must not push out what the user forgot."""
+
+_EDIT = "edit"
 
 _SUBSTRING_FROM = 4
 """Shorter texts match whole words only: forgetting "go" must leave "Django" alone."""
@@ -41,13 +45,6 @@ def part_matcher(match: str) -> Callable[[str], bool]:
     if len(wanted) < _SUBSTRING_FROM:
         return lambda _: False
     return lambda text: wanted in " ".join(fold(text).split())
-
-
-def _kind_of(item_id: str) -> str:
-    """The kind an id of :class:`MemoryChange` belongs to."""
-    if item_id.startswith("ep_"):
-        return "episode"
-    return "topic" if item_id.startswith("topic:") else "project" if item_id.startswith("project:") else "fact"
 
 
 def _kept(entries: Sequence[UndoEntry], limit: datetime, action: str) -> list[UndoEntry]:
@@ -201,8 +198,11 @@ class Removal:
         entry = next((e for e in self._stores.undo.read().entries if e.token == token and not e.used), None)
         if entry is None:
             return Undone(token, (), ())
-        back, removed = self._take_back(entry)
-        restored = (*self._restore(entry.restore), *back)
+        if entry.action == _EDIT:
+            restored, removed = take_back(self._stores, entry, self._clock())
+        else:
+            back, removed = self._take_back(entry)
+            restored = (*self._restore(entry.restore), *back)
         self._stores.undo.update(claim)
         return Undone(token, restored, removed, entry.action)
 
@@ -220,6 +220,13 @@ class Removal:
         self._record(entry)
         return token
 
+    def remember_edit(self, before: Sequence[Mapping[str, Any]], after: Mapping[str, Any]) -> str:
+        """Note what an edit made of some items; returns the token that takes it back."""
+        token = self._tokens()
+        restore = {"edit_before": list(before), "edit_after": [after]}
+        self._record(UndoEntry(token=token, time=self._clock(), action=_EDIT, restore=restore))
+        return token
+
     def _take_back(self, entry: UndoEntry) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Remove what ``entry`` added; a fact's former values hold again, profile fields get theirs back.
 
@@ -229,7 +236,7 @@ class Removal:
         gone: list[str] = []
         others: list[ForgottenItem] = []
         for item in entry.added:
-            kind = _kind_of(item)
+            kind = kind_of(item)
             if kind == "fact":
                 undone = self._undo_add(f"add-{item}")
                 back += undone.restored

@@ -198,7 +198,10 @@ class FactDetails(Readable):
 
 @dataclass(frozen=True, slots=True)
 class ItemDetails(Readable):
-    """Anything else that is remembered, or a node of the graph: who said it, and the facts it hangs together with."""
+    """Anything else that is remembered, or a node of the graph: who said it, and the facts it hangs together with.
+
+    ``fields`` are the values that ``edit`` accepts another for, by field.
+    """
 
     kind: str
     id: str
@@ -206,6 +209,7 @@ class ItemDetails(Readable):
     text: str = ""
     sources: tuple[SourceView, ...] = ()
     facts: tuple[FactView, ...] = ()
+    fields: Mapping[str, str] = field(default_factory=dict)
 
     def _written(self, quote: Callable[[str], str]) -> str:
         return _markdown.item_details(self, quote)

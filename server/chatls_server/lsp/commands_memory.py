@@ -150,8 +150,8 @@ async def facts(server: ChatServer, a: args.FactsArgs) -> CommandResult:
 
 @command("chatls.memory.edit", args.MemoryEditArgs)
 async def edit(server: ChatServer, a: args.MemoryEditArgs) -> CommandResult:
-    """Change an item's text or category."""
-    return await answer(server, lambda m: m.edit(a.id, a.content or "", a.category or "", source=USER))
+    """Change an item's text or category, or one field of it."""
+    return await answer(server, lambda m: m.edit(a.id, a.content, a.category or "", field=a.field or "", source=USER))
 
 
 @command("chatls.memory.pin", args.MemoryPinArgs)

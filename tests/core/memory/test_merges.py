@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from chatls_core.memory import merges
 from chatls_core.memory.records import (
     Details,
+    Edit,
     Episode,
     Fact,
     FieldMeta,
@@ -84,11 +85,12 @@ usages = records(
         names, st.integers(0, 3), max_size=2), last_session=times,
 )  # fmt: skip
 origins = st.builds(Origin, kind=st.sampled_from(["user", "import"]), session=words, time=times)
+edits = st.dictionaries(names, st.builds(Edit, text=words, time=times, was=lists), max_size=2)
 details = st.dictionaries(
     ids,
     records(
         Details, valid_from=times, sources=st.lists(origins, max_size=2).map(tuple), pinned=st.booleans(),
-        pinned_at=times, sensitive=st.booleans(), sensitive_at=times,
+        pinned_at=times, sensitive=st.booleans(), sensitive_at=times, edits=edits,
     ).map(lambda d: merges.details(d, d.model_copy(update={"sources": ()}))),
     max_size=2,
 )  # fmt: skip

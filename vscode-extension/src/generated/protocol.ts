@@ -329,11 +329,12 @@ export interface MemoryChanged {
   elsewhere?: boolean;
 }
 
-/** Change an item's text or category. */
+/** Change an item's text or category; of a topic, a project or an episode one field's text. */
 export interface MemoryEditArgs {
   id: string;
   content?: string;
   category?: string;
+  field?: string;
 }
 
 /** Bring the notes of a day into a conversation. */

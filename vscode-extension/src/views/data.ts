@@ -63,6 +63,8 @@ export interface ItemDetails {
   text?: string;
   sources?: FactSource[];
   facts?: Fact[];
+  /** What of it can be edited, with the values now. */
+  fields?: Record<string, string>;
 }
 
 export interface ProfileField {

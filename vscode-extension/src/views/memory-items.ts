@@ -4,8 +4,9 @@ import * as vscode from 'vscode';
 import { forgottenWords, offerUndo } from '../commands/memory';
 import { guarded, type RunCommand } from '../commands/palette';
 import type { Results } from '../commands/results';
-import { plain } from '../text';
+import { oneLine, plain, withoutIcons } from '../text';
 import type { FactSource, ItemDetails } from './data';
+import { STATUSES, statusWord } from './memory-words';
 import type { MemoryTarget, Row } from './rows';
 
 /** Most conversations that are quoted below what is known of an item. */
@@ -72,20 +73,62 @@ async function mark(run: RunCommand, { kind, id, key }: MemoryTarget, sensitive:
   else await run('chatls.memory.sensitive', { id, sensitive });
 }
 
-const EDITED = new Set(['fact', 'profile']);
+/** Kinds that are edited whole, and those of which one field is. */
+const WHOLE = new Set(['fact', 'profile']);
+const BY_FIELD = new Set(['topic', 'project', 'episode']);
 
 async function edit(run: RunCommand, target: MemoryTarget): Promise<void> {
-  if (!EDITED.has(target.kind)) return;
-  const prompt = target.category ?? target.key;
+  const whole = WHOLE.has(target.kind);
+  if (!whole && !BY_FIELD.has(target.kind)) return;
+  const change = whole ? await askFor(target.text, target.category ?? target.key) : await askForField(run, target);
+  if (!change || (whole && !change.content)) return;
+  const { markdown, data } = await run<{ undoToken?: string } | undefined>('chatls.memory.edit', { id: target.id, ...change });
+  await offerUndo(run, plain(markdown), data?.undoToken);
+}
+
+/** Another text for one; undefined where it stays as it is. */
+async function askFor(text: string, prompt: string | undefined): Promise<{ content: string } | undefined> {
   const value = await vscode.window.showInputBox({
     title: vscode.l10n.t('Edit What Is Remembered'),
-    value: target.text,
+    value: text,
     ...(prompt ? { prompt } : {}),
   });
   const content = value?.trim();
-  if (!content || content === target.text) return;
-  const { markdown, data } = await run<{ undoToken?: string } | undefined>('chatls.memory.edit', { id: target.id, content });
-  await offerUndo(run, plain(markdown), data?.undoToken);
+  return content === undefined || content === text ? undefined : { content };
+}
+
+/** Which field of an item, and what it is to say; the server knows what can be edited. */
+async function askForField(run: RunCommand, { id }: MemoryTarget): Promise<{ field: string; content: string } | undefined> {
+  const { l10n, window } = vscode;
+  const { data } = await run<ItemDetails | undefined>('chatls.memory.why', { id });
+  const fields = Object.entries(data?.fields ?? {}).map(([field, value]) => ({
+    field,
+    value,
+    label: fieldWord(field),
+    description: withoutIcons(oneLine(field === 'status' ? statusWord(value) : value)),
+  }));
+  if (!fields.length) return undefined;
+  const picked = await window.showQuickPick(fields, { title: l10n.t('Edit What Is Remembered'), placeHolder: l10n.t('What should be changed?') });
+  if (!picked) return undefined;
+  const change = picked.field === 'status' ? await askForStatus(picked.value) : await askFor(picked.value, picked.label);
+  return change && { field: picked.field, ...change };
+}
+
+async function askForStatus(now: string): Promise<{ content: string } | undefined> {
+  const choices = STATUSES.map((content) => ({ content, label: statusWord(content) }));
+  const picked = await vscode.window.showQuickPick(choices, { title: vscode.l10n.t('Edit What Is Remembered'), placeHolder: statusWord(now) });
+  return picked && picked.content !== now ? { content: picked.content } : undefined;
+}
+
+function fieldWord(field: string): string {
+  const words: Record<string, string> = {
+    name: vscode.l10n.t('Name'),
+    summary: vscode.l10n.t('Summary'),
+    outcome: vscode.l10n.t('Outcome'),
+    description: vscode.l10n.t('Description'),
+    status: vscode.l10n.t('Status'),
+  };
+  return words[field] ?? field;
 }
 
 async function forget(run: RunCommand, target: MemoryTarget): Promise<void> {

@@ -3,6 +3,7 @@
 import { env, l10n } from 'vscode';
 import { localDay, oneLine, shortened } from '../text';
 import type { Digest, Episode, Fact, FactSource, MemoryContents, ProfileField, RecallItem, WaitingItem } from './data';
+import { statusWord } from './memory-words';
 import type { MemoryTarget, Row } from './rows';
 
 const BAR = 5;
@@ -20,7 +21,7 @@ export function memoryRows(memory: MemoryContents): Row[] {
     groupRow('projects', l10n.t('Projects'), 'project', memory.projects.map((project): Row => {
       const detail = [project.name, project.description, project.path, project.technologies?.join(', ')].filter(Boolean).join('\n');
       const target = { kind: 'project', id: `project:${project.name.toLowerCase()}`, text: project.name, ...originOf(project.source) };
-      return { ...leaf(target), ...described(oneLine(project.status || localDay(project.lastActive))), tooltip: detail };
+      return { ...leaf(target), ...described(oneLine(statusWord(project.status ?? '') || localDay(project.lastActive))), tooltip: detail };
     })),
     groupRow('topics', l10n.t('Topics'), 'tag', memory.topics.map((topic): Row => {
       const target = { kind: 'topic', id: `topic:${topic.name}`, text: topic.name, ...originOf(topic.source) };

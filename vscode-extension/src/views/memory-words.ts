@@ -1,4 +1,4 @@
-/** What a change of memory is called in the chat's quiet line. */
+/** What things of memory are called: a change of it in the chat's quiet line, the status of a project. */
 
 import { l10n } from 'vscode';
 
@@ -60,4 +60,13 @@ function kindOf(id: string): string {
   if (id.startsWith('ep_')) return 'episode';
   const colon = id.indexOf(':');
   return colon < 0 ? 'fact' : id.slice(0, colon);
+}
+
+/** What a project may be set to; the files may hold other words. */
+export const STATUSES = ['active', 'paused', 'completed'];
+
+/** The word for a project's status. */
+export function statusWord(status: string): string {
+  const words: Record<string, string> = { active: l10n.t('active'), paused: l10n.t('paused'), completed: l10n.t('completed') };
+  return words[status] ?? status;
 }

@@ -96,11 +96,12 @@ class FactIdArgs(Wire):
 
 
 class MemoryEditArgs(Wire):
-    """Change an item's text or category."""
+    """Change an item's text or category; of a topic, a project or an episode one field's text."""
 
     id: str
     content: str | None = None
     category: str | None = None
+    field: str | None = None
 
 
 class MemoryPinArgs(Wire):
@@ -357,13 +358,13 @@ COMMANDS: dict[str, tuple[type[Wire], str]] = {
     "chatls.memory.undo": (UndoTokenArgs, "what came back"),
     "chatls.memory.profile": (ProfileArgs, "the profile"),
     "chatls.memory.facts": (FactsArgs, "`{facts, total}`"),
-    "chatls.memory.edit": (MemoryEditArgs, "the fact, or the entry of the profile with that id, and `undoToken?`"),
+    "chatls.memory.edit": (MemoryEditArgs, "the item, under the id it has then, and `undoToken?`"),
     "chatls.memory.pin": (MemoryPinArgs, "the item"),
     "chatls.memory.sensitive": (MemorySensitiveArgs, "the item"),
     "chatls.memory.why": (
         FactIdArgs,
-        "`{fact, history}`, or of any other item or node of the graph `{kind, id, title, text, sources, facts}`; "
-        "a source is session, message and date",
+        "`{fact, history}`, or of any other item or node of the graph `{kind, id, title, text, sources, facts, "
+        "fields}`; a source is session, message and date; `fields` are what `edit` may change, with their values",
     ),
     "chatls.memory.pending": (Nothing, "what waits for acceptance"),
     "chatls.memory.accept": (IdsArgs, "what was accepted"),
