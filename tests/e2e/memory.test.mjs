@@ -137,6 +137,34 @@ test('a fact and the profile are edited and marked as sensitive', async () => {
   await wb.shot('profile');
 });
 
+test('by keyboard a topic is edited, and the row with the focus forgotten and brought back', async () => {
+  const now = new Date().toISOString();
+  const topics = [['caching', 3, 'what is in Redis'], ['tiles', 2, '']];
+  kept('topics.json', topics.map(([name, mentions, summary]) => ({ name, mentions, summary, first_seen: now, last_seen: now })));
+  await wb.unfold('Memory', 'Topics');
+  await wb.row('Memory', 'tiles').waitFor();
+  await wb.row('Memory', 'caching').click();
+  await wb.page.locator('.tab', { hasText: 'Where It Comes From' }).waitFor();
+  // What the click opened gives the focus back.
+  await wb.pane('Memory').locator('.monaco-list:focus').waitFor();
+  await wb.page.keyboard.press('F2');
+  await wb.answer('Summary');
+  const box = wb.page.locator('.quick-input-widget .quick-input-box input').first();
+  await eventually('the summary to be edited', async () => (await box.inputValue()) === 'what is in Redis');
+  await wb.answer('what Redis holds for a day');
+  await wb.row('Memory', 'caching').and(wb.page.locator('[aria-label*="what Redis holds for a day"]')).waitFor();
+  await wb.pane('Memory').locator('.monaco-list:focus').waitFor();
+  await wb.page.keyboard.press('ArrowDown');
+  await wb.row('Memory', 'tiles').and(wb.page.locator('.focused')).waitFor();
+  await wb.page.keyboard.press('Delete');
+  await wb.notification('Forgotten: “tiles”.').waitFor();
+  await wb.row('Memory', 'tiles').waitFor({ state: 'detached' });
+  await wb.row('Memory', 'caching').waitFor();
+  await wb.shot('forgotten-by-key');
+  await wb.page.keyboard.press('Control+z');
+  await wb.row('Memory', 'tiles').waitFor();
+});
+
 test('memory is exported to a file and comes back from it', async () => {
   const file = path.join(editor.root, 'kept.jsonl');
   await wb.command('ChatLS: Export Memory…');

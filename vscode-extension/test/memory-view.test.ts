@@ -131,10 +131,13 @@ describe('the Memory view', () => {
 
 describe('an item of the Memory view', () => {
   let refreshed = 0;
-  const act = async (name: string, target: object, answers: Answers) => {
-    registerMemoryItems({ run: server(answers), results: {} as never, openMessage: async () => true, refresh: () => void (refreshed += 1) });
-    await made.commands.get(`chatls.ui.memory.item.${name}`)!(...([{ target }] as never[]));
+  let selected: Row | undefined;
+  const run = async (name: string, answers: Answers, ...args: unknown[]) => {
+    const input = { run: server(answers), results: {} as never, openMessage: async () => true };
+    registerMemoryItems({ ...input, selected: () => selected, refresh: () => void (refreshed += 1) });
+    await made.commands.get(`chatls.ui.memory.item.${name}`)!(...(args as never[]));
   };
+  const act = (name: string, target: object, answers: Answers) => run(name, answers, { target });
 
   beforeEach(() => {
     refreshed = 0;
@@ -146,6 +149,23 @@ describe('an item of the Memory view', () => {
     await act('forget', { kind: 'fact', id: 'f', text: '' }, { forget: () => ({ items, undoToken: 't' }) });
     expect(made.told[0]).toBe('Forgotten: “Ask [me]\u200b(command:x) again”.');
     expect(asked).toEqual([['forget', { ids: ['f'] }], ['undo', { undoToken: 't' }]]);
+  });
+
+  it('is the row the focus is on for a key, whatever is selected; without one the key does nothing', async () => {
+    const row = (id: string): Row => ({ id, label: id, target: { kind: 'fact', id, text: id } });
+    selected = row('selected');
+    await run('forget', {}, row('focused'));
+    await run('forget', {}, { id: 'topics', label: 'Topics', children: [] });
+    await run('forget', {}, undefined);
+    await run('forget', {}, { id: 'digest:w', label: 'w', target: { kind: 'digest', id: 'w', text: 'w' } });
+    expect(asked).toEqual([['forget', { ids: ['focused'] }]]);
+  });
+
+  it('is the selected row for a command without one, and where the editor does not tell the focus', async () => {
+    selected = { id: 'a', label: 'a', target: { kind: 'fact', id: 'a', text: 'a' } };
+    await run('forget', {});
+    await run('forget', {}, { $treeViewId: 'chatls.memory', $focusedTreeItem: true });
+    expect(asked).toEqual([['forget', { ids: ['a'] }], ['forget', { ids: ['a'] }]]);
   });
 
   it('one entry of a list of the profile is corrected, and the correction can be taken back', async () => {

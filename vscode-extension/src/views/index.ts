@@ -37,7 +37,8 @@ export class Views implements vscode.Disposable {
     this.graph = new GraphPanel(input);
     this.context = new ContextView(input);
     const { run, results, openMessage } = input;
-    this.items = vscode.Disposable.from(...registerMemoryItems({ run, results, openMessage, refresh: () => this.memory.refresh() }));
+    const items = { run, results, openMessage, selected: () => this.memory.selected, refresh: () => this.memory.refresh() };
+    this.items = vscode.Disposable.from(...registerMemoryItems(items));
   }
 
   dispose(): void {

@@ -14,6 +14,14 @@ const MOST_QUOTED = 3;
 
 type Named = Pick<Row, 'target'>;
 
+/**
+ * Whether this is what a key of ours gives instead of a row. The editor puts the row in its place that has the focus, which
+ * need not be the selected one: nothing, where none has it.
+ */
+function isMark(given: unknown): boolean {
+  return typeof given === 'object' && given !== null && '$treeViewId' in given;
+}
+
 /** Opens the conversation at the message; false when that cannot be done now. */
 export type OpenMessage = (session: string, message?: string) => Promise<boolean>;
 
@@ -21,6 +29,8 @@ export interface MemoryItemsInput {
   run: RunCommand;
   results: Results;
   openMessage: OpenMessage;
+  /** The row that is selected in the view. */
+  selected(): Named | undefined;
   /** Draws the view anew: what an action was about is no longer as it shows. */
   refresh(): void;
 }
@@ -29,7 +39,8 @@ export interface MemoryItemsInput {
 export function registerMemoryItems(input: MemoryItemsInput): vscode.Disposable[] {
   const { run, results, openMessage } = input;
   const action = (name: string, body: (target: MemoryTarget) => Promise<void>) =>
-    vscode.commands.registerCommand(name, (row?: Named) => guarded(async () => {
+    vscode.commands.registerCommand(name, (...given: unknown[]) => guarded(async () => {
+      const row = given.length && !isMark(given[0]) ? (given[0] as Named | undefined) : input.selected();
       try {
         if (row?.target) await body(row.target);
       } catch (error) {
@@ -131,7 +142,10 @@ function fieldWord(field: string): string {
   return words[field] ?? field;
 }
 
+const FORGOTTEN = new Set([...WHOLE, ...BY_FIELD, 'past']);
+
 async function forget(run: RunCommand, target: MemoryTarget): Promise<void> {
+  if (!FORGOTTEN.has(target.kind)) return;
   const { markdown, data } = await run<{ undoToken?: string } | undefined>('chatls.memory.forget', { ids: [target.id] });
   await offerUndo(run, forgottenWords(markdown, data), data?.undoToken);
 }

@@ -46,6 +46,11 @@ export class MemoryView implements vscode.Disposable {
     this.subscriptions.dispose();
   }
 
+  /** The row that is selected. */
+  get selected(): Row | undefined {
+    return this.tree.view.selection[0];
+  }
+
   refresh(): void {
     this.tree.refresh();
   }
