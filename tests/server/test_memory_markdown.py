@@ -131,9 +131,21 @@ async def test_days_are_those_of_the_persons_zone(tmp_path: Path) -> None:
     episode = {"id": "ep_" + "0" * 24, "date": late, "project": "", "summary": "Fixed the login", "created_at": late}
     learned = fact("We deploy on Thursdays", created_at=late, last_accessed=late)
     milestone = {"date": "2025-03-01T00:00:00Z", "text": "earned the CKA"}
+    lunch = fact("Lunch is at noon", created_at=late, last_accessed=late)
+    was = {
+        "fact": fact("We deploy on Mondays"),
+        "valid_from": "2026-03-11T02:00:00Z",
+        "valid_to": late,
+        "superseded_by": learned["id"],
+    }
     stocked(
         tmp_path / "home",
-        {"episodes": [episode], "memory_index": [learned], "user_profile": {"milestones": [milestone]}},
+        {
+            "episodes": [episode],
+            "memory_index": [learned, lunch],
+            "user_profile": {"milestones": [milestone]},
+            "memory_history": {"schema_version": 1, "entries": [was]},
+        },
     )
     async with editor(tmp_path, TZ="America/Sao_Paulo") as client:
         say = chat(client)
@@ -144,6 +156,9 @@ async def test_days_are_those_of_the_persons_zone(tmp_path: Path) -> None:
         assert "2026-04-12" in await say("/memory recall deploy")
         in_april = await say("/memory recall in April 2026")
         assert "Of this time: 2026-04-01 → 2026-04-30." in in_april and "*2026-04-12 · " in in_april
+        # The reasons too.
+        assert "true from 2026-03-10 until 2026-04-12" in await say("/memory recall when did we deploy in March 2026?")
+        assert "learned only on 2026-04-12" in await say("/memory recall when was lunch in March 2026?")
         assert "[2025-03-01] earned the CKA" in await say("/memory profile")
         since = await say("/memory timeline since 2026-04-01")
         assert "## Timeline (1 episode, " in since and "9999" not in since

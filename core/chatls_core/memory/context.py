@@ -16,7 +16,7 @@ from chatls_core.memory.snapshot import Snapshot
 from chatls_core.memory.stores import Stores
 from chatls_core.memory.views import WITHHELD, EpisodeView, NodeView, Recall, RecallItem, SourceView
 from chatls_core.text.cut import by_bytes, by_chars, byte_length
-from chatls_core.text.days import local_day
+from chatls_core.text.days import days_of, local_day
 from chatls_core.text.personal_numbers import is_personal, mask
 
 RECENT_DAYS = 14
@@ -82,7 +82,7 @@ def assemble(
     asked = [i.id for i in recall.items if i.kind == "profile"]
     if recall.window is not None:
         inside = [i for i in recall.items if i.kind == "episode"]
-        heading = f"## Timeline {markdown.period(recall.window)}"
+        heading = f"## Timeline {days_of(recall.window)}"
         budget.add_lines(heading, (_item_line(i) for i in inside), most=15)
     budget.add(_section("## User Profile", profile_text(now.profile, moment, project, asked)))
     budget.add(_section("## Projects", projects_text(now)))

@@ -22,6 +22,7 @@ from chatls_core.memory.views import PastValue, Remembered, Source
 from chatls_core.memory.withheld import scrub
 from chatls_core.store import Clock
 from chatls_core.text.cut import by_bytes, encodable
+from chatls_core.text.days import local_day
 
 MAX_CONTENT_BYTES = 2000
 """Longest fact (spec/memory.md §4.6)."""
@@ -104,7 +105,7 @@ class FactBook:
         if not by_user and (kept := _stated(beaten, alive)):
             return disk, self._contested(kept[0], content, category, project, source, origin, now)
         if same is None and not by_user and (ended := self._ended_since(new_id, said, alive, now)) is not None:
-            reason = f"It was said before {ended:%Y-%m-%d}, when it was forgotten or ceased to hold."
+            reason = f"It was said before {local_day(ended)}, when it was forgotten or ceased to hold."
             return disk, _Outcome(Remembered(new_id, False, content, category, reason=reason), {})
         # A time to come was left by a clock set back since, and tells nothing.
         if newer := [f for f in beaten if said < alive.valid_from(f) <= now]:

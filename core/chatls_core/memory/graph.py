@@ -164,14 +164,14 @@ def _link_episodes(net: Net, now: Snapshot) -> None:
     by_day: defaultdict[tuple[str, date], list[str]] = defaultdict(list)
     for f in now.alive.facts.values():
         if f.source_project:
-            by_day[f.source_project, now.alive.valid_from(f).date()].append(f.id)
+            by_day[f.source_project, local_day(now.alive.valid_from(f))].append(f.id)
     for e in now.episodes.values():
         key = f"episode:{e.id}"
         if key not in net or not e.project:
             continue
         for project in projects_at(e.project):
             _edge(net, key, project, 2)
-        for fact_id in by_day.get((e.project, e.date.date()), ()):
+        for fact_id in by_day.get((e.project, local_day(e.date)), ()):
             _edge(net, key, f"fact:{fact_id}", 1)
 
 
@@ -185,7 +185,7 @@ def _link_others(net: Net, now: Snapshot, others: Sequence[Neighbour], cards: Se
                 if {w.folded for w in tokenizer.words(p.name) if not w.part} <= words:
                     _edge(net, key, f"project:{p.name.lower()}", 1.5)
             for e in now.episodes.values():
-                if other.day is not None and e.date.date() == other.day:
+                if other.day is not None and local_day(e.date) == other.day:
                     _edge(net, key, f"episode:{e.id}", 1)
         for tag in other.tags:
             _tag(net, key, tag, 0.5 if other.kind == "skill" else 1)

@@ -7,12 +7,12 @@ that nothing is taken for markup, :func:`~chatls_core.text.literal.one_line` for
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from chatls_core.memory.identity import CATEGORIES
 from chatls_core.text.amounts import amount
-from chatls_core.text.days import local_day
+from chatls_core.text.days import days_of, local_day
 from chatls_core.text.literal import literal, one_line
 
 if TYPE_CHECKING:
@@ -28,16 +28,6 @@ _WHO = {"user": "you", "correction": "you", "extraction": "learned", "import": "
 
 def _day(time: datetime | None) -> str:
     return local_day(time).isoformat() if time is not None and time.year > 1970 else "—"
-
-
-def period(window: tuple[datetime, datetime]) -> str:
-    """The days of a half-open window, its last one included; empty for all of time."""
-    start, end = window
-    first = "" if start.year == datetime.min.year else local_day(start).isoformat()
-    last = "" if end.year == datetime.max.year else local_day(end - timedelta(microseconds=1)).isoformat()
-    if first and last:
-        return first if first == last else f"{first} → {last}"
-    return f"since {first}" if first else f"until {last}" if last else ""
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -79,7 +69,7 @@ def recall(r: views.Recall, quote: Quote) -> str:
     if not r.items:
         return f"Nothing is remembered about “{quote(r.query)}”." if r.query.strip() else "Ask about something."
     head = f"## Recall: {quote(r.query)}"
-    if r.window and (days := period(r.window)):
+    if r.window and (days := days_of(r.window)):
         head += f"\n\nOf this time: {days}."
     lines = []
     for item in r.items:
@@ -226,7 +216,7 @@ def episode_line(e: views.EpisodeView, quote: Quote = one_line) -> str:
 
 def timeline(t: views.Timeline, quote: Quote) -> str:
     """One line per episode."""
-    days = period(t.window) if t.window else ""
+    days = days_of(t.window) if t.window else ""
     head = f"## Timeline ({amount(len(t.episodes), 'episode')}{f', {days}' if days else ''})"
     if not t.episodes:
         asked = bool(t.query.strip() or days)

@@ -14,6 +14,7 @@ from chatls_core.memory.records import FieldMeta, Milestone, Profile, Stance
 from chatls_core.memory.views import Source
 from chatls_core.memory.withheld import is_secret_value, scrub
 from chatls_core.text.cut import encodable
+from chatls_core.text.days import local_day
 
 
 class ProfileEdit:
@@ -73,7 +74,7 @@ class ProfileEdit:
         updated = self.meta.get(key, FieldMeta()).updated_at
         if self.user or not old or updated is None or not self._said_before(updated):
             return False
-        self.refused[key] = f"What stands there was said later, on {updated:%Y-%m-%d}."
+        self.refused[key] = f"What stands there was said later, on {local_day(updated)}."
         return True
 
     def removed_since(self, field: str, key: str) -> bool:
@@ -81,7 +82,7 @@ class ProfileEdit:
         gone = self.tombstones.get(field, {}).get(key)
         if self.user or gone is None or not self._said_before(gone):
             return False
-        self.refused[field] = f"It was removed later, on {gone:%Y-%m-%d}."
+        self.refused[field] = f"It was removed later, on {local_day(gone)}."
         return True
 
     def note_entries(self, field: str, *, there: Collection[str] = (), gone: Collection[str] = ()) -> None:

@@ -24,6 +24,7 @@ from chatls_core.memory.wordlists import word_set
 from chatls_core.store.changes import changed_span
 from chatls_core.text import tokenizer
 from chatls_core.text.cut import by_bytes, byte_length
+from chatls_core.text.days import local_day
 
 if TYPE_CHECKING:
     from chatls_core.text.ranking import Hit, PassageIndex
@@ -359,7 +360,7 @@ def _in_time(
         entry = entry_of(now, item.id)
         if not past or entry is None:
             return None
-        until = f"true from {entry.valid_from:%Y-%m-%d} until {entry.valid_to:%Y-%m-%d}"
+        until = f"true from {local_day(entry.valid_from)} until {local_day(entry.valid_to)}"
         if start is None or end is None:
             return replace(item, why=f"{item.why}; {until}")
         held = entry.valid_from <= end and start < entry.valid_to and (window is None or entry.valid_from < end)
@@ -374,7 +375,7 @@ def _in_time(
         return item
     if any(e.superseded_by == item.id and e.valid_from < end for e in now.history):
         return None  # what held at that time is known, and it was another value
-    return replace(item, score=item.score * 0.5, why=f"{item.why}; learned only on {item.date:%Y-%m-%d}")
+    return replace(item, score=item.score * 0.5, why=f"{item.why}; learned only on {local_day(item.date)}")
 
 
 def _newest_truth(items: list[RecallItem]) -> list[RecallItem]:
@@ -427,7 +428,7 @@ def _fact_line(item: RecallItem) -> str:
 
 
 def _episode_line(item: RecallItem) -> str:
-    date = f"{item.date:%Y-%m-%d}" if item.date else "undated"
+    date = str(local_day(item.date)) if item.date else "undated"
     return by_bytes(f"- [episode {date}] {' '.join(item.text.split())}", EPISODE_LINE_BYTES)
 
 

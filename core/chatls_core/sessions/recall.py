@@ -15,6 +15,7 @@ from chatls_core.sessions.conversation import SessionSummary
 from chatls_core.sessions.question import Question, understand
 from chatls_core.sessions.search import SessionHit, SessionSearch
 from chatls_core.text import cut, tokenizer
+from chatls_core.text.days import local_day
 
 BUDGET_BYTES = 900
 """Most bytes of the block, its header included."""
@@ -147,7 +148,7 @@ def _line(hit: SessionHit, limit: int) -> str:
 def _day(hit: SessionHit) -> str:
     said = hit.snippets[0].time if hit.snippets else None
     day = said or _date_of(hit.session)
-    return f"{day:%Y-%m-%d}, " if day else ""
+    return f"{local_day(day)}, " if day else ""
 
 
 def _date_of(session: SessionSummary) -> datetime | None:

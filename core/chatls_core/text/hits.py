@@ -102,7 +102,7 @@ def _reason(parts: Sequence[str], times: str, speaker: str) -> str:
     """Why a passage was found: the words it has, the asked time it is from, the asked person who said it."""
     reasons = ["has " + ", ".join(parts)] if parts else []
     if times:
-        reasons.append(f"from {times}")
+        reasons.append(f"in the time asked for ({times})")
     if not reasons:
         reasons.append("stands beside a passage that matches")
     if speaker:

@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from . import bm25, conversation, hits, scoring, vectors, wishes
+from .days import days_of
 from .hits import STRONG_COVERAGE, STRONG_TELLING, Hit, strong_match
 from .passages import Passage, Table
 from .vectors import Embed
@@ -190,7 +191,7 @@ class PassageIndex:
             result[after & before_end & ~np.isnan(corpus.wall)] = 1.0
         if not result.any():
             return None, ""
-        return result, " or ".join(f"{w.start:%Y-%m-%d} to {w.end:%Y-%m-%d}" for w in windows)
+        return result, " or ".join(days_of((w.start, w.end)) for w in windows)
 
     def _fused(self, text: str, by_words: list[Hit], k: int) -> list[Hit]:
         """The hits by words joined with the nearest passages by meaning; scores are then those of the fusion."""

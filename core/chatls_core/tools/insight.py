@@ -12,6 +12,7 @@ from pydantic import Field, model_validator
 from chatls_core.host import Location, Position, Range
 from chatls_core.sessions import SessionError, SessionStore
 from chatls_core.text.dates import iso_end, iso_moment
+from chatls_core.text.days import local_day
 from chatls_core.text.redaction import redact
 from chatls_core.tools.aftermath import save_files
 from chatls_core.tools.base import Tool, ToolArguments, ToolContext, ToolError, ToolOutcome
@@ -164,7 +165,7 @@ class SessionTool(Tool[SessionArguments]):
             case "list":
                 listed = self._sessions.list(limit=20)
                 lines = [
-                    f"- {s.name} — {s.title}" + (f" ({s.updated:%Y-%m-%d})" if s.updated else "")
+                    f"- {s.name} — {s.title}" + (f" ({local_day(s.updated)})" if s.updated else "")
                     for s in listed.sessions
                 ]
                 return "\n".join(lines) or "No conversation is saved yet.", f"{listed.total} conversations"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from chatls_core.memory.graph import MAX_SESSIONS, Neighbour
 from chatls_core.sessions import SessionError
+from chatls_core.text.days import local_day
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -43,7 +44,7 @@ class GraphNeighbours:
 
     def _sessions(self) -> Iterator[Neighbour]:
         for one in self._services().sessions.list(limit=MAX_SESSIONS).sessions:
-            day = one.updated.astimezone().date() if one.updated is not None else None
+            day = local_day(one.updated) if one.updated is not None else None
             yield Neighbour("session", one.name, one.title, day=day)
 
     def _skills(self) -> Iterator[Neighbour]:

@@ -16,6 +16,7 @@ from chatls_core.sessions import SessionStore
 from chatls_core.sessions.conversation import SessionError
 from chatls_core.store import StoreReadOnlyError
 from chatls_core.text.dates import iso_end, iso_moment
+from chatls_core.text.days import local_day
 from chatls_core.text.injection import blank
 from chatls_core.text.redaction import redact
 
@@ -115,7 +116,7 @@ class SharedMemory:
     def sessions(self) -> str:
         """The newest saved conversations, by name."""
         listed = self._sessions.list(limit=50).sessions
-        rows = [f"- {s.name} — {s.title}" + (f" ({s.updated:%Y-%m-%d})" if s.updated else "") for s in listed]
+        rows = [f"- {s.name} — {s.title}" + (f" ({local_day(s.updated)})" if s.updated else "") for s in listed]
         return redact("\n".join(rows) or "No conversation is saved yet.")
 
     def session(self, name: str) -> str:

@@ -100,3 +100,9 @@ def test_numbers_of_persons_and_accounts_are_not_brought_back_unasked(tmp_path: 
     block = recall(store, "do you remember the lease form?")
     assert "lease form for me with [REDACTED]" in block
     assert number not in block
+
+
+@pytest.mark.usefixtures("sao_paulo")
+def test_the_day_of_a_conversation_is_the_persons(store: SessionStore) -> None:
+    saved(store, user("Why is the ferry late?", datetime(2026, 2, 3, 1, 30, tzinfo=UTC)), session_id="ferry")
+    assert "- ferry (2026-02-02" in recall(store, "do you remember why the ferry was late?")

@@ -480,7 +480,7 @@ class TestAskedTimes:
     def test_a_question_of_nothing_but_a_time_finds_what_happened_then(self) -> None:
         found = self.memory.search("what did we do last week?", 5, now=self.now)
         assert set(ids(found)) == {"then", "lunch"}
-        assert all("2026-05-04" in hit.why for hit in found)
+        assert all("(2026-05-04 → 2026-05-10)" in hit.why for hit in found)
 
     def test_the_right_thing_at_the_wrong_time_is_no_strong_match(self) -> None:
         first, second = self.memory.search("gateway last week", 5, now=self.now)

@@ -44,7 +44,7 @@ const FILES = { 'JSON Lines': ['jsonl'] };
 
 async function exportMemory(run: RunCommand): Promise<void> {
   const { l10n, window, Uri } = vscode;
-  const name = `memory-${new Date().toISOString().slice(0, 10)}.jsonl`;
+  const name = `memory-${localDay(new Date().toISOString())}.jsonl`;
   const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
   const defaultUri = folder ? Uri.joinPath(folder, '..', name) : Uri.file(name);
   const file = await window.showSaveDialog({ title: l10n.t('Export Memory'), filters: FILES, defaultUri });

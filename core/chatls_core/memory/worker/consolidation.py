@@ -20,6 +20,7 @@ from chatls_core.memory.records import Details, Fact
 from chatls_core.memory.worker.parsing import UnreadableReplyError, is_nothing
 from chatls_core.memory.worker.words import telling
 from chatls_core.text.cut import byte_length
+from chatls_core.text.days import local_day
 
 FEWEST = 10
 """Fewer facts are not worth a pass."""
@@ -66,7 +67,7 @@ def listing(alive: Alive, limit: int) -> Sequence[Fact]:
 def request(facts: Sequence[Fact], alive: Alive, now: datetime) -> ModelRequest:
     """The question about a list of facts, each with the day it was said (§18.1 row 6)."""
     lines = "\n".join(
-        f"{n}. [{f.category}] {f.content} (since {alive.valid_from(f):%Y-%m-%d}, used {f.access_count}×)"
+        f"{n}. [{f.category}] {f.content} (since {local_day(alive.valid_from(f))}, used {f.access_count}×)"
         for n, f in enumerate(facts, 1)
     )
     message = Message("user", (TextPart(lines),), id="facts", time=now)
