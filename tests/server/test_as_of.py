@@ -84,4 +84,4 @@ async def test_the_models_tools_know_the_same_edges(editor: LspClient, models: M
     assert "early" in texts[1] and "late" in texts[1]
     assert "Deploy branch is main" in texts[2] and "is release" not in texts[2]
     assert "Moved the deploys" in texts[3] and "Moved the deploys" in texts[4]
-    assert texts[5] == "as_of 'spring' is no ISO date such as 2026-03-31."
+    assert texts[5] == "as_of 'spring' is no date such as 2026-03-31 or yesterday."

@@ -121,17 +121,24 @@ _SENSITIVE = frozenset(
         medica medicamento diagnosis therapy terapia allergy allergies alergia alergias familia family filho filha
         filhos son daughter child children kids wife husband spouse esposa marido conjuge arma armas weapon weapons
         gun guns religion religiao religious politica politics political password senha pin birthday nascimento
-        birthdate
+        birthdate secret secrets segredo segredos passphrase passwd pwd credential credentials token tokens key keys
+        chave chaves apikey
         """
     )
 )
-_NAMING_SOFTWARE = word_set("font ip mac dns bind listen server host base proxy log test mock fake servidor teste")
+_NAMING_SOFTWARE = word_set(
+    """
+    font ip mac dns bind listen server host base proxy log test mock fake servidor teste primary foreign sort partition
+    cache leader hot shortcut max
+    """
+)
 """Words before a private one that make it a matter of software: ``font_family``, ``ip_address``."""
 _SOFTWARE = word_set(
     """
     check checks probe endpoint url path port ip dns server host client api sdk framework library lib module package
     plugin component layout template widget theme style format regex validation strategy driver middleware process
-    branch version versions dependency dependencies test tests fixture fixtures servidor formato teste testes
+    binding bindings map mapping mappings layout repeat limit limits count budget length files name names value branch
+    version versions dependency dependencies test tests fixture fixtures servidor formato teste testes
     """
 )
 """Words behind a private one that do: ``health_check``, ``email_client``, ``child_process``."""

@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 
 from chatls_core.host import Location, Position, Range
 from chatls_core.sessions import SessionError, SessionStore
-from chatls_core.text.dates import iso_end, iso_moment
+from chatls_core.text.asked_dates import end_of, start_of
 from chatls_core.text.days import local_day
 from chatls_core.text.redaction import redact
 from chatls_core.tools.aftermath import save_files
@@ -101,9 +101,9 @@ class SessionArguments(ToolArguments):
     name: str = Field("", description="get: the conversation's name.")
     offset: int = Field(0, ge=0, description="get: first message to show.")
     message: str = Field("", description="get: id of one message to show in full.")
-    date_from: str = Field("", description="search: not before this ISO date.")
-    date_to: str = Field("", description="search: not after this ISO date.")
-    as_of: str = Field("", description="search: answer as of this ISO date.")
+    date_from: str = Field("", description="search: not before this date (2026-03-31, "last Friday").")
+    date_to: str = Field("", description="search: not after this date (2026-03-31, "last Friday").")
+    as_of: str = Field("", description="search: answer as of this date (2026-03-31, "last Friday").")
 
     @model_validator(mode="before")
     @classmethod
@@ -148,9 +148,9 @@ class SessionTool(Tool[SessionArguments]):
                 try:
                     found = self._sessions.search(
                         arguments.query,
-                        date_from=_date("date_from", arguments.date_from, iso_moment),
-                        date_to=_date("date_to", arguments.date_to, iso_end),
-                        as_of=_date("as_of", arguments.as_of, iso_end),
+                        date_from=_date("date_from", arguments.date_from, start_of),
+                        date_to=_date("date_to", arguments.date_to, end_of),
+                        as_of=_date("as_of", arguments.as_of, end_of),
                     )
                 except ValueError as error:
                     raise ToolError(str(error)) from error
@@ -177,4 +177,4 @@ def _date(name: str, text: str, read: Callable[[str], datetime]) -> datetime | N
     try:
         return read(text.strip())
     except ValueError as error:
-        raise ToolError(f"{name} {text!r} is no ISO date such as 2026-03-31.") from error
+        raise ToolError(f"{name} {text!r} is no date such as 2026-03-31 or yesterday.") from error

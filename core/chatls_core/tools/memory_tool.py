@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from chatls_core.memory import Memory, Source
 from chatls_core.memory.refusals import told
 from chatls_core.store import StoreReadOnlyError
-from chatls_core.text.dates import iso_end
+from chatls_core.text.asked_dates import end_of
 from chatls_core.tools.base import Tool, ToolArguments, ToolContext, ToolError, ToolOutcome
 
 Command = Literal["remember", "recall", "forget", "profile", "timeline", "neighbors", "map"]
@@ -39,7 +39,7 @@ class MemoryArguments(ToolArguments):
     start: str = Field("", description="timeline: not before this date or time in words.")
     end: str = Field("", description="timeline: not after it.")
     project: str = Field("", description="timeline: only work on this project.")
-    as_of: str = Field("", description="recall, timeline: answer as of this ISO date.")
+    as_of: str = Field("", description="recall, timeline: answer as of this date (2026-03-31, "last Friday").")
 
     @model_validator(mode="before")
     @classmethod
@@ -132,6 +132,6 @@ def _date(text: str) -> datetime | None:
     if not text.strip():
         return None
     try:
-        return iso_end(text.strip())
+        return end_of(text.strip())
     except ValueError as error:
-        raise ToolError(f"as_of {text!r} is no ISO date such as 2026-03-31.") from error
+        raise ToolError(f"as_of {text!r} is no date such as 2026-03-31 or yesterday.") from error

@@ -62,9 +62,9 @@ COMMANDS_INTRO = """
 `workspace/executeCommand` with one object as argument; the result is a `CommandResult`. A plain client shows
 `markdown`, a rich one draws `data`.
 
-`asOf`, `from` and `to` are ISO dates or moments, in local time where they name no zone. A day counts whole: `to` and
-`asOf` mean its end. The edges of a timeline may be words (“last month”, “março”) as well. With `asOf` a recall tells
-what held then, and not what would ride along now.
+`asOf`, `from` and `to` are ISO dates or moments, in local time where they name no zone, or dates in words ("2026-03",
+"yesterday"). A day counts whole: `to` and `asOf` mean its end. The edges of a timeline may be words (“last month”,
+“março”) as well. With `asOf` a recall tells what held then, and not what would ride along now.
 """
 
 EDITOR = """

@@ -13,7 +13,7 @@ from chatls_core.memory.refusals import told
 from chatls_core.prompt.turn_context import is_told, tell_later
 from chatls_core.store import StoreReadOnlyError
 from chatls_core.text.amounts import amount
-from chatls_core.text.dates import iso_end, iso_moment
+from chatls_core.text.asked_dates import end_of, start_of
 from chatls_core.text.literal import literal
 from chatls_server.lsp.errors import INTERNAL_ERROR, INVALID_PARAMS, RpcError
 from chatls_server.lsp.protocol import commands as args
@@ -66,13 +66,13 @@ async def warned(server: ChatServer, found: CommandResult) -> CommandResult:
 
 
 def date(text: str | None, name: str) -> datetime | None:
-    """An ISO date of the wire. Raises −32602 naming the field."""
-    return _date(text, name, iso_moment)
+    """A date of the wire. Raises −32602 naming the field."""
+    return _date(text, name, start_of)
 
 
 def until(text: str | None, name: str) -> datetime | None:
-    """An ISO date of the wire that counts whole. Raises −32602 naming the field."""
-    return _date(text, name, iso_end)
+    """A date of the wire that counts whole. Raises −32602 naming the field."""
+    return _date(text, name, end_of)
 
 
 def _date(text: str | None, name: str, read: Callable[[str], datetime]) -> datetime | None:
@@ -81,7 +81,7 @@ def _date(text: str | None, name: str, read: Callable[[str], datetime]) -> datet
     try:
         return read(text)
     except ValueError as error:
-        raise RpcError(INVALID_PARAMS, f"{name}: {text!r} is no ISO date such as 2026-03-31") from error
+        raise RpcError(INVALID_PARAMS, f"{name}: {text!r} is no date such as 2026-03-31 or yesterday") from error
 
 
 def project(server: ChatServer) -> Path | None:

@@ -101,7 +101,8 @@ def test_freshness_is_kept_and_staleness_shown(memory: Memory, clock: SetClock) 
 
 @pytest.mark.parametrize(
     "key", ["salary", "monthly_salary", "cardNumber", "home-address", "saúde", "conta_bancaria", "wife", "rg", "pix",
-            "client_email", "health_insurance", "family_name"]
+            "client_email", "health_insurance", "family_name", "api key", "apiKey", "ssh-key", "senha", "access_token",
+            "clientSecret", "chave pix"]
 )  # fmt: skip
 def test_private_keys_are_known_by_word(key: str) -> None:
     assert is_sensitive_key(key)
@@ -111,7 +112,8 @@ def test_private_keys_are_known_by_word(key: str) -> None:
     "key",
     ["org", "organization", "target_branch", "merge_strategy", "large_files", "container_runtime", "karma_runner",
      "pixel_ratio", "contact_style", "dashboard", "font_family", "health_check_path", "ip_address", "email_client",
-     "child_process", "passport_strategy", "test_email", "endereco_ip"],
+     "child_process", "passport_strategy", "test_email", "endereco_ip", "monkey", "keyboard", "key_bindings",
+     "max_tokens", "token_limit", "primary_key", "secretary", "tokenizer"],
 )  # fmt: skip
 def test_names_of_technical_things_are_not_taken_for_private_ones(memory: Memory, key: str) -> None:
     """memory.md §18.1 row 23: by bare substring "karma_runner" (arma) was a weapon and "pixel_ratio" (pix) money."""
