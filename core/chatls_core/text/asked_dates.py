@@ -1,6 +1,6 @@
 """A date as a person or a model asks for it: ISO, or in words ("2026-03", "last Friday", "março de 2025").
 
-A time in words is a window: "from" it begins at its start, "until" and "as of" it count it whole (docs/time-expressions.md).
+A time in words is a window: "from" begins at its start, "until" and "as of" count it whole (docs/time-expressions.md).
 """
 
 from __future__ import annotations

@@ -101,9 +101,9 @@ class SessionArguments(ToolArguments):
     name: str = Field("", description="get: the conversation's name.")
     offset: int = Field(0, ge=0, description="get: first message to show.")
     message: str = Field("", description="get: id of one message to show in full.")
-    date_from: str = Field("", description="search: not before this date (2026-03-31, "last Friday").")
-    date_to: str = Field("", description="search: not after this date (2026-03-31, "last Friday").")
-    as_of: str = Field("", description="search: answer as of this date (2026-03-31, "last Friday").")
+    date_from: str = Field("", description="search: not before this date such as 2026-03-31 or 'last Friday'.")
+    date_to: str = Field("", description="search: not after this date such as 2026-03-31 or 'last Friday'.")
+    as_of: str = Field("", description="search: answer as of this date such as 2026-03-31 or 'last Friday'.")
 
     @model_validator(mode="before")
     @classmethod

@@ -39,7 +39,7 @@ class MemoryArguments(ToolArguments):
     start: str = Field("", description="timeline: not before this date or time in words.")
     end: str = Field("", description="timeline: not after it.")
     project: str = Field("", description="timeline: only work on this project.")
-    as_of: str = Field("", description="recall, timeline: answer as of this date (2026-03-31, "last Friday").")
+    as_of: str = Field("", description="recall, timeline: answer as of this date such as 2026-03-31 or 'last Friday'.")
 
     @model_validator(mode="before")
     @classmethod

@@ -22,7 +22,7 @@ from chatls_core.text.redaction import redact
 
 Category = Literal["", "architecture", "pattern", "preference", "gotcha", "project", "personal", "general"]
 Query = Annotated[str, Field(description="What to look for, in any words; times such as “last month” count.")]
-AsOf = Annotated[str, Field(description="Answer as of this date (2026-03-31, "last Friday").")]
+AsOf = Annotated[str, Field(description="Answer as of this date such as 2026-03-31 or 'last Friday'.")]
 
 
 class SharedMemory:
@@ -81,8 +81,8 @@ class SharedMemory:
     def search_sessions(
         self,
         query: Query,
-        date_from: Annotated[str, Field(description="Not before this date (2026-03-31, "last Friday").")] = "",
-        date_to: Annotated[str, Field(description="Not after this date (2026-03-31, "last Friday").")] = "",
+        date_from: Annotated[str, Field(description="Not before this date such as 2026-03-31 or 'last Friday'.")] = "",
+        date_to: Annotated[str, Field(description="Not after this date such as 2026-03-31 or 'last Friday'.")] = "",
         as_of: AsOf = "",
         limit: Annotated[int, Field(ge=1, le=50)] = 10,
     ) -> str:
