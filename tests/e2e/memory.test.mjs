@@ -139,7 +139,7 @@ test('a fact and the profile are edited and marked as sensitive', async () => {
 
 test('by keyboard a topic is edited, and the row with the focus forgotten and brought back', async () => {
   const now = new Date().toISOString();
-  const topics = [['caching', 3, 'what is in Redis'], ['tiles', 2, '']];
+  const topics = [['caching', 3, 'what is in Redis'], ['tiles', 2, ''], ['tides', 1, '']];
   kept('topics.json', topics.map(([name, mentions, summary]) => ({ name, mentions, summary, first_seen: now, last_seen: now })));
   await wb.unfold('Memory', 'Topics');
   await wb.row('Memory', 'tiles').waitFor();
@@ -155,11 +155,13 @@ test('by keyboard a topic is edited, and the row with the focus forgotten and br
   await wb.row('Memory', 'caching').and(wb.page.locator('[aria-label*="what Redis holds for a day"]')).waitFor();
   await wb.pane('Memory').locator('.monaco-list:focus').waitFor();
   await wb.page.keyboard.press('ArrowDown');
-  await wb.row('Memory', 'tiles').and(wb.page.locator('.focused')).waitFor();
+  const focused = (text) => wb.row('Memory', text).and(wb.page.locator('.focused')).waitFor();
+  await focused('tiles');
   await wb.page.keyboard.press('Delete');
   await wb.notification('Forgotten: “tiles”.').waitFor();
   await wb.row('Memory', 'tiles').waitFor({ state: 'detached' });
   await wb.row('Memory', 'caching').waitFor();
+  await focused('tides');
   await wb.shot('forgotten-by-key');
   await wb.page.keyboard.press('Control+z');
   await wb.row('Memory', 'tiles').waitFor();

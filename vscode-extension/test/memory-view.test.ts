@@ -120,6 +120,26 @@ describe('the Memory view', () => {
     vi.useRealTimers();
   });
 
+  it('gives the focus of a row that goes to the one below it, else above it, else to what held it', async () => {
+    const topics = ['a', 'b', 'c'].map((name) => ({ name }));
+    const { view, shown, rows } = open({ stats: () => ({ facts: {} }), topics: () => ({ topics }) });
+    const focused: string[] = [];
+    shown['visible'] = true;
+    shown['reveal'] = async (row: Row, options: object) => {
+      expect(options).toEqual({ focus: true, select: false });
+      focused.push(row.label);
+    };
+    const [group] = await rows();
+    const [a, , c] = await rows(group);
+    await view.leave(a!);
+    await view.leave(c!);
+    topics.splice(1);
+    const [alone] = await rows();
+    await view.leave((await rows(alone))[0]!);
+    expect(focused).toEqual(['b', 'b', 'Topics']);
+    expect(made.trees[0]!.provider.getParent!(a)).toBe(group);
+  });
+
   it('shows what was just learned, wherever it stands among thousands', async () => {
     const { rows } = open({ stats: () => ({ facts: { general: 5000 } }), why: ({ id }) => ({ fact: fact(String(id)) }) });
     await made.commands.get('chatls.ui.view.memory.recent')!(...([['abc', 'ep_1', 'topic:x']] as never[]));
@@ -134,7 +154,7 @@ describe('an item of the Memory view', () => {
   let selected: Row | undefined;
   const run = async (name: string, answers: Answers, ...args: unknown[]) => {
     const input = { run: server(answers), results: {} as never, openMessage: async () => true };
-    registerMemoryItems({ ...input, selected: () => selected, refresh: () => void (refreshed += 1) });
+    registerMemoryItems({ ...input, selected: () => selected, leave: async () => undefined, refresh: () => void (refreshed += 1) });
     await made.commands.get(`chatls.ui.memory.item.${name}`)!(...(args as never[]));
   };
   const act = (name: string, target: object, answers: Answers) => run(name, answers, { target });

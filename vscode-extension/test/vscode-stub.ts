@@ -54,6 +54,7 @@ export class ThemeIcon {
 }
 
 interface Provider {
+  getParent?(row: unknown): unknown;
   getChildren(row?: unknown): Promise<unknown[]>;
   getTreeItem(row: unknown): { accessibilityInformation?: { label: string } };
   onDidChangeTreeData(listener: () => void): unknown;

@@ -8,6 +8,7 @@ import { GraphPanel } from './graph';
 import { InstructionsView } from './instructions';
 import { MemoryView } from './memory';
 import { registerMemoryItems, type OpenMessage } from './memory-items';
+import type { Row } from './rows';
 
 export interface ViewsInput {
   extensionUri: vscode.Uri;
@@ -37,8 +38,9 @@ export class Views implements vscode.Disposable {
     this.graph = new GraphPanel(input);
     this.context = new ContextView(input);
     const { run, results, openMessage } = input;
-    const items = { run, results, openMessage, selected: () => this.memory.selected, refresh: () => this.memory.refresh() };
-    this.items = vscode.Disposable.from(...registerMemoryItems(items));
+    const { memory } = this;
+    const view = { selected: () => memory.selected, leave: (row: Row) => memory.leave(row), refresh: () => memory.refresh() };
+    this.items = vscode.Disposable.from(...registerMemoryItems({ run, results, openMessage, ...view }));
   }
 
   dispose(): void {

@@ -12,8 +12,6 @@ import type { MemoryTarget, Row } from './rows';
 /** Most conversations that are quoted below what is known of an item. */
 const MOST_QUOTED = 3;
 
-type Named = Pick<Row, 'target'>;
-
 /**
  * Whether this is what a key of ours gives instead of a row. The editor puts the row in its place that has the focus, which
  * need not be the selected one: nothing, where none has it.
@@ -30,7 +28,9 @@ export interface MemoryItemsInput {
   results: Results;
   openMessage: OpenMessage;
   /** The row that is selected in the view. */
-  selected(): Named | undefined;
+  selected(): Row | undefined;
+  /** A row is about to go: the focus goes to another one. */
+  leave(row: Row): Promise<void>;
   /** Draws the view anew: what an action was about is no longer as it shows. */
   refresh(): void;
 }
@@ -38,11 +38,11 @@ export interface MemoryItemsInput {
 /** Registers the inline actions of the view. */
 export function registerMemoryItems(input: MemoryItemsInput): vscode.Disposable[] {
   const { run, results, openMessage } = input;
-  const action = (name: string, body: (target: MemoryTarget) => Promise<void>) =>
+  const action = (name: string, body: (target: MemoryTarget, row: Row) => Promise<void>) =>
     vscode.commands.registerCommand(name, (...given: unknown[]) => guarded(async () => {
-      const row = given.length && !isMark(given[0]) ? (given[0] as Named | undefined) : input.selected();
+      const row = given.length && !isMark(given[0]) ? (given[0] as Row | undefined) : input.selected();
       try {
-        if (row?.target) await body(row.target);
+        if (row?.target) await body(row.target, row);
       } catch (error) {
         // The item may have changed elsewhere; then the view is not up to date.
         input.refresh();
@@ -55,7 +55,7 @@ export function registerMemoryItems(input: MemoryItemsInput): vscode.Disposable[
     action('chatls.ui.memory.item.unpin', async ({ id }) => void (await run('chatls.memory.pin', { id, pinned: false }))),
     action('chatls.ui.memory.item.sensitive', (target) => mark(run, target, true)),
     action('chatls.ui.memory.item.notSensitive', (target) => mark(run, target, false)),
-    action('chatls.ui.memory.item.forget', (target) => forget(run, target)),
+    action('chatls.ui.memory.item.forget', (target, row) => forget(run, target, () => input.leave(row))),
     action('chatls.ui.memory.item.why', (target) => openSource(run, results, target, openMessage)),
     action('chatls.ui.memory.item.details', async (target) => {
       await showWhy(run, results, target);
@@ -144,9 +144,10 @@ function fieldWord(field: string): string {
 
 const FORGOTTEN = new Set([...WHOLE, ...BY_FIELD, 'past']);
 
-async function forget(run: RunCommand, target: MemoryTarget): Promise<void> {
+async function forget(run: RunCommand, target: MemoryTarget, leave: () => Promise<void>): Promise<void> {
   if (!FORGOTTEN.has(target.kind)) return;
   const { markdown, data } = await run<{ undoToken?: string } | undefined>('chatls.memory.forget', { ids: [target.id] });
+  await leave();
   await offerUndo(run, forgottenWords(markdown, data), data?.undoToken);
 }
 

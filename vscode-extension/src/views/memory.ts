@@ -51,6 +51,11 @@ export class MemoryView implements vscode.Disposable {
     return this.tree.view.selection[0];
   }
 
+  /** A row is about to go. */
+  leave(row: Row): Promise<void> {
+    return this.tree.focusBeside(row);
+  }
+
   refresh(): void {
     this.tree.refresh();
   }

@@ -56,6 +56,8 @@ export class RowTree implements vscode.TreeDataProvider<Row>, vscode.Disposable 
   /** What is drawn, and what was read but is not drawn yet. */
   private drawn = '';
   private ready: Row[] | undefined;
+  /** Where the rows stand. */
+  private readonly places = new WeakMap<Row, { parent: Row | undefined; siblings: Row[] }>();
 
   constructor(
     id: string,
@@ -94,7 +96,25 @@ export class RowTree implements vscode.TreeDataProvider<Row>, vscode.Disposable 
     }
     const rows = await this.children(row);
     if (!row) this.drawn = JSON.stringify(rows);
+    for (const child of rows) this.places.set(child, { parent: row, siblings: rows });
     return rows;
+  }
+
+  getParent(row: Row): Row | undefined {
+    return this.places.get(row)?.parent;
+  }
+
+  /** Gives the focus of a row that goes to the one below it, else above it: who removes several is not to start from the top. */
+  async focusBeside(row: Row): Promise<void> {
+    const { parent, siblings } = this.places.get(row) ?? { parent: undefined, siblings: [] };
+    const at = siblings.indexOf(row);
+    const next = siblings[at + 1] ?? siblings[at - 1] ?? parent;
+    if (!next || !this.view.visible) return;
+    try {
+      await this.view.reveal(next, { focus: true, select: false });
+    } catch {
+      // It went meanwhile.
+    }
   }
 
   private async children(row?: Row): Promise<Row[]> {
