@@ -121,27 +121,27 @@ _SENSITIVE = frozenset(
         medica medicamento diagnosis therapy terapia allergy allergies alergia alergias familia family filho filha
         filhos son daughter child children kids wife husband spouse esposa marido conjuge arma armas weapon weapons
         gun guns religion religiao religious politica politics political password senha pin birthday nascimento
-        birthdate secret secrets segredo segredos passphrase passwd pwd credential credentials token tokens key keys
-        chave chaves apikey
+        birthdate secret secrets segredo segredos passphrase passwd pwd credential credentials apikey
         """
     )
 )
-_NAMING_SOFTWARE = word_set(
-    """
-    font ip mac dns bind listen server host base proxy log test mock fake servidor teste primary foreign sort partition
-    cache leader hot shortcut max
-    """
-)
+_NAMING_SOFTWARE = word_set("font ip mac dns bind listen server host base proxy log test mock fake servidor teste")
 """Words before a private one that make it a matter of software: ``font_family``, ``ip_address``."""
 _SOFTWARE = word_set(
     """
     check checks probe endpoint url path port ip dns server host client api sdk framework library lib module package
     plugin component layout template widget theme style format regex validation strategy driver middleware process
-    binding bindings map mapping mappings layout repeat limit limits count budget length files name names value branch
-    version versions dependency dependencies test tests fixture fixtures servidor formato teste testes
+    branch version versions dependency dependencies test tests fixture fixtures servidor formato teste testes
     """
 )
 """Words behind a private one that do: ``health_check``, ``email_client``, ``child_process``."""
+_KEYS = word_set("key keys token tokens chave chaves")
+_OTHER_KEYS = word_set("primary foreign sort partition cache leader hot shortcut max arrow function public publica")
+"""Words before a key or token that make it no secret: ``primary_key``, ``max_tokens``, …"""
+_OF_KEYS = word_set(
+    "binding bindings map mapping mappings layout repeat limit limits count budget length files name names"
+)
+"""… and words behind it: ``key_bindings``, ``token_limit``."""
 _KEY_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\dA-Z_]+|\d+")
 
 
@@ -149,6 +149,7 @@ def is_sensitive_key(key: str) -> bool:
     """Whether a key names something private, by whole words (spec/memory.md §5.7, §18.1 row 23)."""
     words = [fold(word) for word in _KEY_WORD.findall(key)]
     return any(
-        word in _SENSITIVE and before not in _NAMING_SOFTWARE and behind not in _SOFTWARE
+        (word in _SENSITIVE and before not in _NAMING_SOFTWARE and behind not in _SOFTWARE)
+        or (word in _KEYS and before not in _OTHER_KEYS and behind not in _OF_KEYS)
         for before, word, behind in zip(["", *words], words, [*words[1:], ""], strict=False)
     )
