@@ -124,6 +124,8 @@ _PASSINGS = (
     rf"^(?:{_ARTICLE} )?(?P<thing>[^,;.]{{2,60}}?) (?:was|were|has been|have been|foi|foram) "
     rf"(?:handed|passed|given|transferred|reassigned|transferid[oa]s?|passad[oa]s?|entregues?) (?:over |on )?"
     rf"(?:(?:from|d[aeo]) {_WHO.format('old')} )?(?:to|para|a[o]?) {_WHO.format('new')}{_END}",
+    rf"^{_OFFICE}(?:{_ARTICLE} )?(?P<thing>[^,;.]{{2,60}}?) {_DONE}(?:passed|moved|went|passou|foi) (?:over )?"
+    rf"(?:to|para|a[o]?) {_WHO.format('new')}{_END}",
     rf"^{_WHO.format('new')} {_DONE}(?:replaced|replaces|succeeded|succeeds|substituiu|sucedeu) "
     rf"{_WHO.format('old')} (?:as|como|n[ao]) {_THING}{_END}",
     rf"^{_WHO.format('old')} {_DONE}(?:foi )?(?:replaced|succeeded|substituid[oa]|sucedid[oa]) (?:by|por|pel[oa]) "

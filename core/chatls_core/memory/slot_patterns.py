@@ -122,7 +122,8 @@ PATTERNS = tuple(
         (
             "called",
             rf"^(?P<who>[^,;]{{2,60}}?) (?:(?:is|are|e|sao|se) {_NOW}(?:called|named|chamad[oa]s?|chama)"
-            r"|(?:was|has been|foi) (?:renamed|rebranded|renomead[oa]) (?:to|as|para)(?: [oa])?) "
+            r"|(?:was|has been|foi) (?:renamed|rebranded|renomead[oa]|rebatizad[oa]) (?:(?:from|de) .+? )?"
+            r"(?:to|as|para)(?: [oa])?) "
             rf"(?P<value>.+?){_END}",
         ),
         (
@@ -147,7 +148,7 @@ PATTERNS = tuple(
             r"| (?:is |was |were |has been |foi )?(?:changed|moved|renamed|raised|increased|reduced|lowered|bumped"
             r"|extended|set|postponed|pushed|rose|grew|fell|dropped|went up|went down|climbed|subiu|caiu|baixou"
             r"|mudou|changes|alterad[oa]|aumentad[oa]) (?:from .+? )?(?:to|para) "
-            r"| (?:was |has been |foi )(?:replaced|substituid[oa]) (?:by|with|por|pel[oa]) |\s*[:=] ?)"
+            r"| (?:was |has been |foi )(?:replaced|substituid[oa]) (?:by|with|por|pel[oa]) |(?<!\d)\s*[:=] ?)"
             r"(?P<value>.+?)(?=[,;]|$)",
         ),
     )

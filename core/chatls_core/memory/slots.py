@@ -21,7 +21,9 @@ from chatls_core.memory.statements import (
     read,
     stems_of,
 )
+from chatls_core.memory.successions import succeeds
 from chatls_core.memory.transitions import beside
+from chatls_core.memory.wordlists import word_set
 from chatls_core.text import tokenizer
 
 _SIDES = tuple({*words.SIDES.items(), *((b, a) for a, b in words.SIDES.items())})
@@ -41,9 +43,14 @@ class Relation(StrEnum):
 
 def compare(old: str, new: str, *, names: frozenset[str] = frozenset()) -> Relation:
     """How ``new`` relates to ``old``. ``names`` are stems that mean the user (from the profile)."""
-    found = _compare(read(old), read(new), names)
+    a, b = read(old), read(new)
+    if _of_two_bounds(a, b):
+        return Relation.UNRELATED
+    found = _compare(a, b, names)
     if found is Relation.UNRELATED and (outcome := _OUTCOME.search(new)):
-        return _compare(read(old), read(outcome["then"]), names)
+        found = _compare(a, read(outcome["then"]), names)
+    if found is Relation.UNRELATED and succeeds(a, b, names):
+        return Relation.UPDATES
     return found
 
 
@@ -58,6 +65,29 @@ def _compare(a: Statement, b: Statement, names: frozenset[str]) -> Relation:
     if _reports_end(a, b, names):
         return Relation.UPDATES
     return _by_slots(a, b, names) or _by_frame(a, b) or _by_complement(a, b) or Relation.UNRELATED
+
+
+_BOUNDS = tuple(
+    (word_set(first), word_set(last))
+    for first, last in (
+        (
+            "start starts begin begins began open opens comeca comecam abre abrem inicia",
+            "end ends finish finishes close closes expire expires termina terminam acaba acabam fecha fecham vence",
+        ),
+        ("minimum min least minimo", "maximum max most maximo"),
+        ("leaves leave departs sai parte", "arrives arrive chega"),
+    )
+)
+"""Of two times or amounts of one thing, which: one does not replace the other."""
+
+
+def _of_two_bounds(a: Statement, b: Statement) -> bool:
+    """Whether one tells the beginning of a thing, the other its end, or its minimum and maximum."""
+    return any(
+        a.words & mine and b.words & theirs and not a.words & theirs and not b.words & mine
+        for first, last in _BOUNDS
+        for mine, theirs in ((first, last), (last, first))
+    )
 
 
 _OUTCOME = re.compile(

@@ -18,7 +18,12 @@ _GO = re.compile(r"(?<=\w )Go\b")
 """The language, which the verb must not hide."""
 _EVERY = re.compile(rf"\b(every|each|cada) ({'|'.join(sorted(words.UNITS))})\b")
 _POSSESSIVE = re.compile(r"(\w+)'s\b")
-_DATABASE = re.compile(r"\bbancos? de dados\b")
+_IS = re.compile(
+    r"\b(\w+)'s (?=(?:an?|the|not|on|in|at|due|now|still|always|called|named|down|up|back|off|over|gone|finished|done"
+    r"|finally)\b|\d)"
+)
+"""``'s`` before what something is; before a noun it tells whose."""
+_DATABASE = re.compile(r"\b(?:bancos?|bases?) de dados\b")
 _CLOCK = re.compile(r"\b(\d{1,2})h(\d\d)\b")
 _TEAM = re.compile(r"\btime(?= d[aeo]s? )|(?:(?<=\bo )|(?<=\bao )|(?<=\bpelo )|(?<=\bnosso ))time\b")
 """The Portuguese team, not the English time."""
@@ -50,6 +55,7 @@ def fold(text: str) -> str:
     text = _MARRIED.sub("is married", _DIVORCED.sub("is divorced", text))
     text = _TEAM.sub("equipe", _CLOCK.sub(r"\1:\2", text))
     text = _BECAME.sub(lambda m: "agora " + ("e" if m["verb"] == "ser" else present(m["verb"])), text)
+    text = _IS.sub(r"\1 is ", text)
     text = _POSSESSIVE.sub(lambda m: m[1] + " is" * (m[1] in _BEFORE_IS), text)
     return _AUXILIARY_NOT.sub(" not", text).rstrip(" .!")
 

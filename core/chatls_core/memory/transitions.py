@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from chatls_core.memory.slot_words import CHANGE_VERBS, GROUP, MONTHS, UNITS, VERBS
+from chatls_core.memory.slot_words import CHANGE_VERBS, GROUP, KIND_OF, MONTHS, UNITS, VERBS
 from chatls_core.memory.statement_words import bag, content, present, tokens_of
 from chatls_core.memory.wordlists import word_set
 
@@ -82,7 +82,7 @@ _BESIDE = re.compile(
     r"\s(?:for|in|on|at|as|during|every|since|across|everywhere|when|para|em|n[oa]s?|como|durante|cada|desde|quando)\s"
 )
 """Begins what is said beside a thing: for what, where, when."""
-_REASONS = (
+REASONS = (
     word_set(
         """
         performance speed cost costs price money simplicity security privacy reasons reason sake better good now today
@@ -93,6 +93,7 @@ _REASONS = (
     )
     | MONTHS
     | UNITS
+    | frozenset(word for word, kind in KIND_OF.items() if kind in ("weekday", "part-of-day"))
 )
 """What stands beside a change and does not limit it: why and when."""
 _NOBODY = GROUP | VERBS | CHANGE_VERBS
@@ -114,7 +115,7 @@ def transition_in(folded: str) -> Transition:
 
 def _thing(text: str) -> frozenset[str]:
     """What is named, without the words for when ("last week")."""
-    timeless = " ".join(t for t in tokens_of(text) if t not in _REASONS)
+    timeless = " ".join(t for t in tokens_of(text) if t not in REASONS)
     return bag(timeless) or bag(text)
 
 
@@ -140,5 +141,5 @@ def _actor(folded: str, match: re.Match[str]) -> frozenset[str]:
 
 
 def _scope(rest: list[str]) -> frozenset[str]:
-    said = [t for part in rest for t in tokens_of(part) if t not in _REASONS and t not in GROUP]
+    said = [t for part in rest for t in tokens_of(part) if t not in REASONS and t not in GROUP]
     return frozenset(content(said))

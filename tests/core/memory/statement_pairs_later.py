@@ -7,6 +7,9 @@ only thought of, somebody else's, or of one part alone. English, Portuguese and 
 from __future__ import annotations
 
 UPDATES = [
+    ("User has an old Nikon D90", "User sold the Nikon D90 last week"),
+    ("The form library is Formik", "We replaced Formik with React Hook Form"),
+    ("O usuário toma café preto", "O usuário parou de tomar café"),
     ("Noor supervises the night shift", "The night shift is supervised by Emil now"),
     ("The podcast is edited by Tara", "Tara handed the podcast over to Finn"),
     ("Isadora preside o conselho", "Caio assumiu a presidência do conselho"),
@@ -468,14 +471,11 @@ BOTH_HOLD = [
 ]
 
 TOO_HARD = [
-    ("User has an old Nikon D90", "User sold the Nikon D90 last week"),
     ("User is an intern at Bayer", "User was promoted to analyst at Bayer"),
-    ("The form library is Formik", "We replaced Formik with React Hook Form"),
     ("O checkout usa PagSeguro", "O checkout passou a usar o Mercado Pago"),
     ("The rate limit is 100 rpm", "O limite de requisições subiu para 300 rpm"),
     ("User lives with two flatmates", "User lives alone now"),
     ("User is looking for a job", "User found a job at Siemens"),
-    ("O usuário toma café preto", "O usuário parou de tomar café"),
     ("User plays guitar in a band called Moss", "User left the band Moss"),
     ("O usuário é estagiário na Embraer", "O usuário foi efetivado na Embraer"),
     ("User is a contractor at Philips", "User became a permanent employee at Philips"),

@@ -6,7 +6,7 @@ import pytest
 
 from chatls_core.memory import Memory
 from chatls_core.memory.slots import Relation, compare
-from tests.core.memory import statement_pairs, statement_pairs_later
+from tests.core.memory import statement_pairs, statement_pairs_later, statement_pairs_spoken
 from tests.core.memory.conftest import USER, SetClock
 
 UPDATES = [
@@ -84,18 +84,24 @@ SAME = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new"), [*UPDATES, *statement_pairs.UPDATES, *statement_pairs_later.UPDATES])
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [*UPDATES, *statement_pairs.UPDATES, *statement_pairs_later.UPDATES, *statement_pairs_spoken.UPDATES],
+)
 def test_the_new_value_takes_the_place_of_the_old(old: str, new: str) -> None:
     assert compare(old, new) is Relation.UPDATES
 
 
-@pytest.mark.parametrize(("one", "other"), [*APART, *statement_pairs.BOTH_HOLD, *statement_pairs_later.BOTH_HOLD])
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [*APART, *statement_pairs.BOTH_HOLD, *statement_pairs_later.BOTH_HOLD, *statement_pairs_spoken.BOTH_HOLD],
+)
 def test_both_facts_hold(one: str, other: str) -> None:
     assert compare(one, other) is Relation.UNRELATED
     assert compare(other, one) is Relation.UNRELATED
 
 
-@pytest.mark.parametrize(("one", "other"), statement_pairs_later.TOO_HARD)
+@pytest.mark.parametrize(("one", "other"), [*statement_pairs_later.TOO_HARD, *statement_pairs_spoken.TOO_HARD])
 def test_an_update_that_is_not_told_leaves_both(one: str, other: str) -> None:
     assert compare(one, other) is Relation.UNRELATED
 
