@@ -10,9 +10,12 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
+from types import MappingProxyType
 
 from chatls_core.memory import merges, provenance, scoring
 from chatls_core.memory.alive import Alive, Present
+from chatls_core.memory.clauses import left_of, relate
 from chatls_core.memory.identity import CATEGORIES, classify, fact_id, split_category, tags_of
 from chatls_core.memory.records import Details, Fact, HistoryEntry, Origin
 from chatls_core.memory.rivals import Rivals
@@ -44,8 +47,11 @@ def tombstoned(created_at: datetime, item_id: str, tombstones: Mapping[str, date
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
+    """``left`` are clauses of the statement that hold although the rest does not."""
+
     remembered: Remembered
     gone: Mapping[str, datetime]
+    left: tuple[str, ...] = ()
 
 
 class FactBook:
@@ -88,6 +94,8 @@ class FactBook:
         with self._guard:
             outcome = self._stores.facts.update(lambda disk: self._take_in(disk, content, category, project, source))
             self._bury(outcome.gone)
+        for part in outcome.left:
+            self.remember(part, category, project=project, source=source)
         return outcome.remembered
 
     def _take_in(
@@ -122,7 +130,8 @@ class FactBook:
             fact = self._new_fact(content, category, project, source, now, alive, replaced)
             added = True
         gone = [f for f in (*beaten, *refined) if f.id != fact.id]
-        self._keep_history(gone, alive, said, fact.id)
+        parted = self._keep_what_holds(beaten, content, facts, alive, now)
+        self._keep_history(gone, alive, said, fact.id, parted=parted)
         self._note_origin(fact.id, origin, said if added else None)
         for old in gone:
             del facts[old.id]
@@ -137,7 +146,38 @@ class FactBook:
             undo_token=f"add-{fact.id}" if added or gone else "",
         )
         leaving = [*gone, *pruned]
-        return merges.placed(alive.listed, [fact], leaving), _Outcome(remembered, _times(leaving, now))
+        parts = [facts[part] for made in parted.values() for part in made if part in facts]
+        return merges.placed(alive.listed, [fact, *parts], leaving), _Outcome(remembered, _times(leaving, now))
+
+    def _keep_what_holds(
+        self, beaten: Sequence[Fact], content: str, facts: dict[str, Fact], alive: Alive, now: datetime
+    ) -> dict[str, tuple[str, ...]]:
+        """Make facts of the clauses that ``content`` does not end; returns the new ids by the fact they are left of."""
+        parted: dict[str, tuple[str, ...]] = {}
+        for old in beaten:
+            left = left_of(old.content, content, names=self._names())
+            parts = {fact_id(part): part for part in left if not self._is_known(part, old)}
+            fresh = [part_id for part_id in parts if part_id not in facts]
+            for part_id in fresh:
+                created = old.created_at
+                if tombstoned(created, part_id, alive.tombstones):
+                    created = max(now, alive.tombstones[part_id] + _TICK)
+                told = {
+                    "id": part_id,
+                    "content": parts[part_id],
+                    "tags": tags_of(parts[part_id]),
+                    "created_at": created,
+                }
+                facts[part_id] = old.model_copy(update=told)
+            if fresh:
+                self.change_details(fresh, partial(merges.details, alive.details.get(old.id) or Details()))
+                parted[old.id] = tuple(fresh)
+        return parted
+
+    def _is_known(self, part: str, besides: Fact) -> bool:
+        """Whether another fact says the same as a part of one."""
+        rivals = (rival for rival in self._rivals.find(part) if rival.id != besides.id)
+        return any(compare(rival.content, part, names=self._names()) is Relation.SAME for rival in rivals)
 
     def _ended_since(self, item_id: str, said: datetime, alive: Alive, now: datetime) -> datetime | None:
         """When the fact was forgotten or ceased to hold, if it was said before that and is learned only now.
@@ -162,7 +202,7 @@ class FactBook:
         for rival in self._rivals.find(content):
             if rival.id == new_id:
                 continue
-            relation = compare(rival.content, content, names=names)
+            relation = relate(rival.content, content, names=names)
             if relation is Relation.SAME and same is None:
                 same = rival
             elif relation is Relation.UPDATES:
@@ -217,7 +257,8 @@ class FactBook:
         )
         self._add_history([entry])
         reason = f"It contradicts what the user said: {kept.content}"
-        return _Outcome(Remembered(kept.id, False, kept.content, kept.category, reason=reason), {})
+        left = left_of(content, kept.content, names=self._names())
+        return _Outcome(Remembered(kept.id, False, kept.content, kept.category, reason=reason), {}, left)
 
     def _outdated(
         self,
@@ -240,10 +281,18 @@ class FactBook:
         )
         self._add_history([entry])
         reason = f"It was said before what holds now and is kept as history: {current.content}"
-        return _Outcome(Remembered(current.id, False, current.content, current.category, reason=reason), {})
+        left = left_of(content, current.content, names=self._names())
+        return _Outcome(Remembered(current.id, False, current.content, current.category, reason=reason), {}, left)
 
     def _keep_history(
-        self, gone: Sequence[Fact], alive: Alive, until: datetime, by: str, reason: str = "superseded"
+        self,
+        gone: Sequence[Fact],
+        alive: Alive,
+        until: datetime,
+        by: str,
+        reason: str = "superseded",
+        *,
+        parted: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
     ) -> None:
         entries = []
         for fact in gone:
@@ -256,6 +305,7 @@ class FactBook:
                     superseded_by=by,
                     reason=reason,
                     sources=details.sources if details else (),
+                    kept_as=parted.get(fact.id, ()),
                 )
             )
         self._add_history(entries)

@@ -207,6 +207,7 @@ class Details(LenientRecord):
 class HistoryEntry(LenientRecord):
     """A value that was true from ``valid_from`` until ``valid_to`` (``memory_history.json``).
 
+    ``kept_as`` are ids of facts made of what still holds of it.
     ``reason``: ``superseded``; ``edited``; ``contested`` (something extracted contradicted what the user had said, and
     was not believed: ``valid_from`` equals ``valid_to``).
     """
@@ -217,6 +218,7 @@ class HistoryEntry(LenientRecord):
     superseded_by: str = ""
     reason: str = "superseded"
     sources: tuple[Origin, ...] = ()
+    kept_as: tuple[str, ...] = ()
 
 
 class UndoEntry(LenientRecord):

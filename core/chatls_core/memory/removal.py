@@ -263,7 +263,8 @@ class Removal:
         ]
         newest = max((e.valid_to for e in before), default=None)
         back = [e for e in before if e.valid_to == newest]
-        self._facts.remove([fact_id])
+        taken = (fact_id, *(part for entry in back for part in entry.kept_as))
+        self._facts.remove(taken)
         restored = self._facts.restore([e.fact for e in back])
         self._facts.change_details(
             [e.fact.id for e in back],
@@ -273,7 +274,7 @@ class Removal:
         self._stores.history.update(
             lambda f: (f.model_copy(update={"entries": tuple(e for e in f.entries if past_id(e) not in gone)}), None)
         )
-        return Undone(token, tuple(restored), (fact_id,), "remember")
+        return Undone(token, tuple(restored), taken, "remember")
 
     def _restore(self, trees: dict[str, list[Any]]) -> list[str]:
         back: list[str] = []

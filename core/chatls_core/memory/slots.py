@@ -23,6 +23,7 @@ from chatls_core.memory.statements import (
 )
 from chatls_core.memory.successions import succeeds
 from chatls_core.memory.transitions import beside
+from chatls_core.memory.typed_values import typed_values
 from chatls_core.memory.wordlists import word_set
 from chatls_core.text import tokenizer
 
@@ -153,7 +154,7 @@ def _by_choice(a: Statement, b: Statement) -> Relation | None:
 
 def _by_words(a: Statement, b: Statement) -> Relation | None:
     """Statements of (nearly) the same words: numbers, negation and order decide."""
-    if not a.bag or not b.bag:
+    if not a.bag or not b.bag or _of_other_kinds(a, b):
         return None
     if len(a.bag & b.bag) / len(a.bag | b.bag) < SAME_SHARE:
         if not a.value_numbers or not b.value_numbers or Counter(a.value_numbers) == Counter(b.value_numbers):
@@ -173,6 +174,12 @@ def _by_words(a: Statement, b: Statement) -> Relation | None:
     if _core(a) == _core(b):
         return Relation.SAME
     return _by_slots(a, b, frozenset()) or _by_frame(a, b) or (Relation.SAME if _one_spelling(a, b) else None)
+
+
+def _of_other_kinds(a: Statement, b: Statement) -> bool:
+    """Whether both hold values, and none of one kind: "lasts 10 minutes", "at 10:00"."""
+    mine, theirs = typed_values(a.folded), typed_values(b.folded)
+    return bool(mine) and bool(theirs) and not mine.keys() & theirs.keys()
 
 
 def _by_denial(a: Statement, b: Statement) -> Relation | None:

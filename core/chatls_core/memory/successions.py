@@ -114,6 +114,8 @@ def _slot_ends(slot: Slot, named: frozenset[str], a: Statement, b: Statement, na
 def _is_about(a: Statement, b: Statement, named: frozenset[str], over: frozenset[str], gone: bool) -> bool:
     """Whether all that ``a`` says is about the thing, or about what ``b`` tells."""
     phrase, behind, subject = _phrase(a, named), _behind(a, named), _subject(a)
+    if not gone and any(map(is_number, phrase)):
+        return False  # so many of a thing are not the thing
     unsaid = a.bag - phrase - over - idle() - how_it_is(a) - stems_of(words.UNITS | frozenset(words.KIND_OF))
     if unsaid <= b.bag or (unsaid <= behind and not subject & named):
         return True

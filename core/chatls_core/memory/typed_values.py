@@ -24,7 +24,7 @@ _DATE = re.compile(
     rf"\b(\d{{1,2}}) (?:(?:of|de) )?({_MONTH})\b|\b({_MONTH}) (\d{{1,2}})\b(?![:.])|\b(20\d\d-\d\d-\d\d)\b"
 )
 _CLOCK = re.compile(
-    r"\b(\d{1,2}(?:[:.h]\d{2})) ?([ap]m)?\b(?!\.\d)|\b(\d{1,2}) ?([ap]m|h|o'clock)\b|\bas (\d{1,2})\b(?! de\b)"
+    r"\b(\d{1,2}(?:[:h]\d{2})) ?([ap]m)?\b(?!\.\d)|\b(\d{1,2}) ?([ap]m|h|o'clock)\b|\bas (\d{1,2})\b(?! de\b)"
 )
 _PATH = re.compile(r"(?<!\S)(?:~|\.{0,2})/?[\w.-]+(?:/[\w.-]+)+/?")
 _HOST = re.compile(r"\b(?:[a-z0-9-]+\.)+(?:dev|com|io|org|net|br|pt|local|lan|internal|app|example|test)\b")
@@ -128,4 +128,4 @@ def _normal(kind: str, parts: list[str]) -> str:
         return f"{int(day)} {stem(month)[:3]}"
     if kind == "money":
         return re.sub(r"[.,](?=\d{3}\b)", "", parts[0])
-    return " ".join(parts).replace("h", ":").replace(".", ":") if kind == "clock" else parts[0]
+    return " ".join(parts).replace("h", ":") if kind == "clock" else parts[0]
