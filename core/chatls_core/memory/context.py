@@ -14,6 +14,7 @@ from chatls_core.memory.profile_text import is_hard_rule, scope_of
 from chatls_core.memory.records import EPOCH, Episode, Profile, Usage
 from chatls_core.memory.snapshot import Snapshot
 from chatls_core.memory.stores import Stores
+from chatls_core.memory.times import day_told
 from chatls_core.memory.views import WITHHELD, EpisodeView, NodeView, Recall, RecallItem, SourceView
 from chatls_core.text.cut import by_bytes, by_chars, byte_length
 from chatls_core.text.days import days_of, local_day
@@ -161,7 +162,8 @@ def profile_text(profile: Profile, moment: datetime, project: str = "", asked: C
     add("Stances", "; ".join(stances), "stances")
     machine = sorted(profile.environment.items())
     add("Environment", ", ".join(f"{k}={v}" for k, v in machine), *(f"env_{k}" for k, _ in machine))
-    add("Milestones", "; ".join(f"[{local_day(m.date)}] {m.text}" for m in profile.milestones[-8:]), "milestones")
+    told = [(day_told(m.date), m.text) for m in profile.milestones[-8:]]
+    add("Milestones", "; ".join(f"[{day}] {text}" if day else text for day, text in told), "milestones")
     add("Most used commands", ", ".join(most_used(profile.top_commands)))
     meta = profile.field_meta
     for key, value in sorted(profile.preferences.items()):

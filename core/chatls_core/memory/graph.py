@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from chatls_core.memory.learning import topic_links
 from chatls_core.memory.profile_text import fold
 from chatls_core.memory.snapshot import Snapshot, title
+from chatls_core.memory.times import day_told
 from chatls_core.memory.views import EdgeView, GraphView, NodeView
 from chatls_core.memory.workspaces import same_project
 from chatls_core.text import tokenizer
@@ -110,7 +111,7 @@ def _add_nodes(net: Net, now: Snapshot, others: Sequence[Neighbour], cards: Sequ
     ):
         _node(net, "profile:user", "profile", now.profile.name or "user", now.profile.role, 10)
     for e in sorted(now.episodes.values(), key=lambda e: e.date)[-MAX_EPISODES:]:
-        _node(net, f"episode:{e.id}", "episode", f"{local_day(e.date)} {title(e.summary)}", e.told)
+        _node(net, f"episode:{e.id}", "episode", f"{day_told(e.date)} {title(e.summary)}".strip(), e.told)
     sessions = sorted((o for o in others if o.kind == "session"), key=lambda o: (o.day or date.min, o.name))
     for other in [*sessions[-MAX_SESSIONS:], *(o for o in others if o.kind != "session")]:
         _node(net, _other_key(other), other.kind, other.title or other.name, other.summary, 1)

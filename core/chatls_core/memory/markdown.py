@@ -11,8 +11,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from chatls_core.memory.identity import CATEGORIES
+from chatls_core.memory.times import day_told
 from chatls_core.text.amounts import amount
-from chatls_core.text.days import days_of, local_day
+from chatls_core.text.days import days_of
 from chatls_core.text.literal import literal, one_line
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ _WHO = {"user": "you", "correction": "you", "extraction": "learned", "import": "
 
 
 def _day(time: datetime | None) -> str:
-    return local_day(time).isoformat() if time is not None and time.year > 1970 else "—"
+    return day_told(time) or "—" if time is not None else "—"
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -211,7 +212,7 @@ def episode_line(e: views.EpisodeView, quote: Quote = one_line) -> str:
     project = f" [{quote(label(e.project))}]" if e.project else ""
     outcome = f" — {quote(e.outcome)}" if e.outcome else ""
     refs = f" (refs: {', '.join(map(quote, e.refs))})" if e.refs else ""
-    return f"- {local_day(e.date).isoformat()}{project} {quote(e.summary)}{outcome}{refs}"
+    return f"- {day_told(e.date) or 'undated'}{project} {quote(e.summary)}{outcome}{refs}"
 
 
 def timeline(t: views.Timeline, quote: Quote) -> str:

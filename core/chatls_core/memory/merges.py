@@ -165,7 +165,7 @@ def episode(a: Episode, b: Episode) -> Episode:
         a,
         b,
         id=a.id,
-        date=min(a.date, b.date),
+        date=min((e.date for e in (a, b) if e.date != EPOCH), default=EPOCH),
         project=pick(a.project, b.project),
         summary=pick(a.summary, b.summary),
         outcome=pick(a.outcome, b.outcome),

@@ -29,7 +29,7 @@ def _read(stores: Stores, path: Path) -> str:
     except PermissionError as error:
         return f"({path.name} cannot be read: {error.strerror})"
     try:
-        return stores.codec.decode(path.name, raw).decode("utf-8", "replace")
+        return stores.codec.decode(path.name, raw).decode("utf-8-sig", "replace")
     except UnopenableError as error:
         return f"({error})"
 

@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 
 from chatls_core.memory.merges import LISTS, SCALARS
 from chatls_core.memory.records import EPOCH, FieldMeta, Profile
+from chatls_core.memory.times import day_told
 from chatls_core.memory.views import ProfileField, ProfileView
-from chatls_core.text.days import local_day
 from chatls_core.text.personal_numbers import is_personal
 
 STALE_DAYS = 120
@@ -38,7 +38,8 @@ def profile_view(
     for key, value in sorted(profile.environment.items()):
         add(f"env_{key}", value, "environment")
     for milestone in profile.milestones:
-        add("milestones", f"[{local_day(milestone.date)}] {milestone.text}", "milestones", milestone.text)
+        day = day_told(milestone.date)
+        add("milestones", f"[{day}] {milestone.text}" if day else milestone.text, "milestones", milestone.text)
     for key, value in sorted(profile.preferences.items()):
         add(key, value, f"pref:{key}")
     return ProfileView(tuple(fields), changed, dict(refused or {}))

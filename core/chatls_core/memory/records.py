@@ -14,8 +14,15 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 """Stands for a time nobody wrote down."""
 
 
+_FIRST, _LAST = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)
+"""The edges of the calendar: Go's time that nobody set, and the last one that every zone can tell."""
+
+
 def _aware(value: datetime) -> datetime:
-    return value if value.tzinfo is not None else value.replace(tzinfo=UTC)
+    moment = value if value.tzinfo is not None else value.replace(tzinfo=UTC)
+    if 1 < moment.year < 9999:
+        return moment
+    return _FIRST if moment.year == 1 else min(moment.replace(tzinfo=UTC), _LAST)
 
 
 Time = Annotated[datetime, AfterValidator(_aware)]

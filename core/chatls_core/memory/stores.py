@@ -191,6 +191,22 @@ def _mend_list(
     return salvage
 
 
+_A_TIME: TypeAdapter[datetime] = TypeAdapter(Time)
+
+
+def _mend_times(tree: object) -> Mapping[str, datetime] | None:
+    """The tombstones whose time can be read: without them what was forgotten would come back."""
+    if not isinstance(tree, dict):
+        return None
+    kept = {}
+    for key, value in tree.items():
+        try:
+            kept[str(key)] = _A_TIME.validate_python(value)
+        except ValidationError:
+            continue
+    return kept
+
+
 class Stores:
     """The JSON files of one memory folder."""
 
@@ -225,7 +241,7 @@ class Stores:
             _mend_list(Fact, _named_facts),
             RecordDump(TypeAdapter(Fact)),
         )
-        self.tombstones = store("memory_tombstones.json", Tombstones, no_times, merges.times)
+        self.tombstones = store("memory_tombstones.json", Tombstones, no_times, merges.times, _mend_times)
         self.archive = store(
             "memory_archive.json",
             Facts,

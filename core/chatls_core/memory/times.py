@@ -5,6 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from chatls_core.memory.records import EPOCH
+from chatls_core.text.days import local_day
+
+
+def day_told(moment: datetime) -> str:
+    """The local day of a record's time, as text; empty where nobody wrote one down."""
+    return local_day(moment).isoformat() if moment.year > EPOCH.year else ""
+
 
 @dataclass(frozen=True, slots=True)
 class Window:

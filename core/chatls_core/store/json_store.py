@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
-from pydantic_core import from_json
 
 from chatls_core.store.atomic import atomic_write_bytes, sweep_temporaries
 from chatls_core.store.codec import PLAIN, Codec, UnopenableError
 from chatls_core.store.file_system import FILE_MODE, REAL, FileSystem, Signature
+from chatls_core.store.lenient_json import read_leniently
 
 logger = logging.getLogger(__name__)
 
@@ -228,11 +228,9 @@ class JsonStore(Generic[T]):
         if self._salvage is None:
             return None
         try:
-            # Of a file that was cut short all but what was cut.
-            tree = from_json(plain, allow_partial=True)
+            return self._salvage(read_leniently(plain))
         except ValueError:
             return None
-        return self._salvage(tree)
 
     def _corrupt_name(self) -> Path:
         candidate = self.path.with_name(self.path.name + ".corrupt")

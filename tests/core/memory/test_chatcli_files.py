@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -175,6 +176,71 @@ def test_a_mark_before_the_first_byte_is_no_damage(folder: Path, make: MakeMemor
     assert "Service mesh is Linkerd" in contents(memory)
     assert memory.profile().fields
     assert not list(folder.glob("*.corrupt"))
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda text: text.replace("Uses gofumpt", "Uses gofumpt \\ud83d"),
+        lambda text: text.replace("]\n", ",]\n") if "]\n" in text else text[:-1] + ",]",
+        lambda text: "// my notes\n" + text,
+        lambda text: text.replace('"Uses gofumpt"', "Uses gofumpt"),
+        lambda text: text.replace("Uses gofumpt", "Uses gofumpt\n\tand gofmt"),
+    ],
+    ids=["half a character", "a comma too many", "a comment", "a record without quotes", "a raw line end"],
+)
+def test_damage_in_one_place_costs_nothing_elsewhere(
+    folder: Path, make: MakeMemory, damage: Callable[[str], str]
+) -> None:
+    text = damage((folder / "memory_index.json").read_text())
+    (folder / "memory_index.json").write_text(text)
+    assert "Service mesh is Linkerd" in contents(make())
+    assert (folder / "memory_index.json.corrupt").read_text() == text
+
+
+def test_a_file_in_an_older_encoding_is_carried_over(folder: Path, make: MakeMemory) -> None:
+    text = (folder / "memory_index.json").read_text().replace("Uses gofumpt", "Usa configuração em YAML")
+    (folder / "memory_index.json").write_bytes(text.encode("latin-1"))
+    assert "Usa configuração em YAML" in contents(make())
+
+
+def test_one_wrong_time_brings_nothing_back_that_was_forgotten(folder: Path, make: MakeMemory) -> None:
+    (folder / "memory_tombstones.json").write_text(json.dumps({**TOMBSTONES, "c" * 24: None, "d" * 24: "once"}))
+    assert "Forgotten long ago" not in contents(make())
+
+
+@pytest.mark.usefixtures("sao_paulo")
+def test_times_at_the_edges_of_the_calendar_stop_no_command(folder: Path, make: MakeMemory) -> None:
+    """Go writes a time that nobody set as the year 1."""
+    facts = read(folder, "memory_index.json")
+    edges = ["0001-01-01T00:00:00Z", "0001-01-01T00:00:00+05:00", "9999-12-31T23:59:59Z", "9999-12-31T23:59:59-05:00"]
+    for n, edge in enumerate(edges):
+        facts.append({"id": str(n) * 24, "content": f"Edge {n} of time", "created_at": edge, "last_accessed": edge})
+    (folder / "memory_index.json").write_text(json.dumps(facts))
+    done = [{"id": f"ep_{n}", "summary": f"Work {n}", "date": edge, "created_at": edge} for n, edge in enumerate(edges)]
+    (folder / "episodes.json").write_text(json.dumps(done))
+    memory = make()
+    assert len(memory.facts().facts) == 6
+    told = memory.timeline().markdown
+    assert "undated Work 0" in told and "0001" not in told
+    assert memory.graph().nodes
+    for n in range(4):
+        assert memory.recall(f"Edge {n} of time").items
+        assert memory.why(str(n) * 24).markdown
+
+
+def test_what_has_no_date_is_told_without_one(folder: Path, make: MakeMemory) -> None:
+    profile = read(folder, "user_profile.json")
+    profile["milestones"] = [{"text": "Second release"}]
+    (folder / "user_profile.json").write_text(json.dumps(profile))
+    assert ("milestones", "Second release") in [(f.key, f.value) for f in make().profile().fields]
+
+
+def test_of_two_copies_of_an_episode_the_date_that_is_written_stands(folder: Path, make: MakeMemory) -> None:
+    copies = [{"id": "ep_1", "summary": "Moved", "date": "2026-03-05T00:00:00Z"}, {"id": "ep_1", "summary": "Moved"}]
+    for order in (copies, copies[::-1]):
+        (folder / "episodes.json").write_text(json.dumps(order))
+        assert "2026-03-05" in make().timeline().markdown
 
 
 def test_of_a_file_cut_short_everything_before_the_cut_is_carried_over(folder: Path, make: MakeMemory) -> None:

@@ -17,9 +17,11 @@ from chatls_core.llm.messages import Message, ModelRequest, TextPart
 from chatls_core.memory import notes
 from chatls_core.memory.records import Episode
 from chatls_core.memory.stores import Stores
+from chatls_core.memory.times import day_told
 from chatls_core.memory.worker.state import DigestMark
 from chatls_core.store import atomic_write_bytes
 from chatls_core.text.cut import by_bytes
+from chatls_core.text.days import local_day
 
 WEEKLIES = 26
 SOURCE_BYTES = 12 * 1024
@@ -70,7 +72,7 @@ def month_of(day: date) -> Period:
 
 def day_of(episode: Episode) -> date:
     """The local day something was done."""
-    return episode.date.astimezone().date()
+    return local_day(episode.date)
 
 
 def fingerprint(episodes: Iterable[Episode]) -> str:
@@ -91,6 +93,7 @@ class Due:
 def due(stores: Stores, episodes: Sequence[Episode], marks: Mapping[str, DigestMark], today: date) -> Iterator[Due]:
     """Periods that are over and whose digest is missing, behind, or made without a model; weeks first."""
     held: dict[Period, list[Episode]] = {}
+    episodes = [e for e in episodes if day_told(e.date) and day_of(e) <= today]
     for episode in episodes:
         for period in (week_of(day := day_of(episode)), month_of(day)):
             held.setdefault(period, []).append(episode)
