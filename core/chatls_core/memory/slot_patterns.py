@@ -69,6 +69,12 @@ PATTERNS = tuple(
             rf"(?:the |a )?(?P<value>.+?){_END}",
         ),
         (
+            "license",
+            r"^(?P<who>.{0,40}?)\b(?:re)?licen[sc](?:ed|iamos|iou) (?:the |our |[oa] |noss[oa] )?"
+            r"(?:project |code(?:base)? |repo(?:sitory)? |projeto |codigo )?(?:under|sob) (?:the |a )?"
+            rf"(?P<value>.+?){_END}",
+        ),
+        (
             "role",
             rf"^(?P<who>.{{0,40}}?)\b(?:is )?{_NOW}(?:works?|working|trabalha(?:ndo)?) {_NOW}(?:as|como) "
             rf"(?:an? |the )?(?P<value>.+?){_END}",
@@ -98,6 +104,10 @@ PATTERNS = tuple(
             "team",
             rf"^(?P<who>.{{0,40}}?)\b{_JUST}(?:moved|switched|transferred|went|foi|mudou|mudou-se|se mudou) "
             rf"{_NOW}(?:from .+? )?(?:to|para) (?:the |[oa] )?(?P<value>{_A_TEAM}){_END}",
+        ),
+        (
+            "call me",
+            rf"^(?P<who>)(?:please |por favor )?(?:call me|(?:pode )?me cham(?:ar?|e) de) (?P<value>.+?){_END}",
         ),
         ("name", rf"^(?P<who>.{{0,20}}?)\b(?:goes by|chama-se|se chama) (?P<value>.+?){_END}"),
         (
@@ -139,7 +149,8 @@ PATTERNS = tuple(
         ),
         (
             "holds",
-            r"^(?P<value>[^,;:]{2,30}?) (?:is (?:now )?(?:the|our|my)|e (?:agora )?(?:[oa]|noss[oa])) (?P<who>[^,;]+)$",
+            r"^(?P<value>[^,;:]{2,30}?) (?:is (?:now )?(?:the|our|my)"
+            r"|e (?:agora )?(?:[oa] )?(?:[oa]|noss[oa]|minha|meu)) (?P<who>[^,;]+?)(?: now| agora)?$",
         ),
         (
             "is",
@@ -160,6 +171,7 @@ CLASS_VERB = re.compile(
     r"|(?:re)?escrit[oa]s? em|(?:movid|migrad|portad|transferid)[oa]s? para(?: [oa]s?)?|feit[oa]s? (?:em|com)"
     rf"|ficam? n[oa]s?|(?:got|went|became|virou|ficou)(?= (?:{_STATUSES})\b)"
     r"|uses?|using|prefers?|likes?|switched to|moved to|migrated to|adopted|runs?(?: on)?|develops on|works? on"
+    r"|hosts?(?: \w+)? (?:on|at|in)|hosped(?:o|a|amos) (?:em|n[oa])"
     r"|deploys? (?:to|on)|deployed (?:to|on)|hosted (?:on|at)|wants?|indent(?:s|ed)? with|(?:is|are)(?: now)?"
     r"|returns?|responds? with|answers? (?:with|in)|emits?|outputs?|devolve|retorna|responde com"
     r"|usa|usam|usamos|utiliza|prefere|gosta de|(?:migr|troc|mud)(?:ou|amos) para|pass(?:ou|amos) a usar"

@@ -37,13 +37,14 @@ PORTUGUESE = word_set(
 )
 """Words that tell Portuguese, where "no" means "in the"."""
 
-SPELLINGS = word_pairs("favourite:favorite colour:color licence:license centre:center gray:grey")
-"""British words in American spelling."""
+SPELLINGS = word_pairs("favourite:favorite colour:color licence:license centre:center gray:grey people:members")
+"""British words in American spelling, and people as members of what they make up."""
 
 IN_ENGLISH = word_pairs(
     """
     usuario:user usuaria:user pedido:order pedidos:orders empresa:employer aspas-simples:single-quotes
     aspas-duplas:double-quotes nome:name versao:version porta:port prazo:deadline dono:owner dona:owner lider:leader
+    gestor:manager gestora:manager pessoas:members membros:members integrantes:members
     gerente:manager chefe:boss linguagem:language regiao:region limite:limit tamanho:size orcamento:budget tema:theme
     formato:format padrao:default endereco:address telefone:phone aniversario:birthday cidade:city fuso:timezone
     salario:salary reuniao:meeting servidor:server dominio:domain caminho:path pasta:folder prioridade:priority
@@ -100,7 +101,7 @@ FILLERS = word_set(
     """
     now currently today already still just really very also always actually anymore longer instead nowadays agora
     atualmente ja ainda sempre mais muito tambem hoje please the a an upgraded updated bumped downgraded raised
-    increased reduced lowered upgrade update atualizou atualizado aumentou aumentado reduziu
+    increased reduced lowered upgrade update atualizou atualizamos atualizei atualizado aumentou aumentado reduziu
     """
 )
 
@@ -240,6 +241,7 @@ _ENGLISH_VERBS = word_set(
     returns support supports contain contains start starts end ends ship ships want wants own owns store stores depend
     depends target targets allow allows limit limits set write writes read reads call calls keep keeps get gets pay pays
     earn earns spend spends charge charges hold holds cover covers subscribe subscribes sleep sleeps
+    retry retries indent indents host hosts
     """
 )
 VERBS = _ENGLISH_VERBS | word_set(
@@ -291,6 +293,7 @@ ATTRIBUTES = word_set(
     formatter linter indentation style target endpoint capacity quota threshold ttl interval retention age height
     weight employer company favorite favourite hobby nationality partner wife husband dog cat pet car password sprint
     milestone goal estimate cost length width count number level severity encoding charset protocol nome versao porta
+    gestor gestora
     ramo prazo dono lider gerente chefe banco linguagem regiao limite tamanho orcamento tema formato padrao
     endereco telefone aniversario cidade fuso cargo salario data dia hora reuniao servidor dominio caminho
     laptop notebook computer keyboard monitor printer router camera bike watch intern assistant computador
@@ -352,6 +355,22 @@ CLASSES = word_table(
 )
 """Things of which one is used or preferred at a time."""
 
+CLASS_LABELS = word_table(
+    """
+    editor: editor ide
+    database: database db
+    shell: shell
+    os: os
+    browser: browser navegador
+    theme: theme tema
+    ci: ci
+    cloud: cloud
+    formatter: formatter formatador
+    indentation: indentation
+    """
+)
+"""What a thing of a class is called: "my editor is Vim" says the same as "I use Vim"."""
+
 CLASS_OF = {word: name for name, members in CLASSES.items() for word in members}
 
 KINDS = word_table(
@@ -412,6 +431,6 @@ LABELS = word_set(
 )
 """Words whose number is never a value, not even behind a colon."""
 
-ENGLISH_ONLY = (stopwords.ENGLISH | _ENGLISH_VERBS) - stopwords.PORTUGUESE
+ENGLISH_ONLY = (stopwords.ENGLISH | _ENGLISH_VERBS) - stopwords.PORTUGUESE - {"deploy", "deploys"}
 PORTUGUESE_ONLY = stopwords.PORTUGUESE - stopwords.ENGLISH - {"de", "da", "do", "das", "dos", "e"}
 """Function words of one language: in a sentence of the other they are names, unless they are parts of names."""

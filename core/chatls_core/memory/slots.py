@@ -142,7 +142,7 @@ def _by_choice(a: Statement, b: Statement) -> Relation | None:
         reversed_ = b.rejected & a.chosen and b.chosen & a.rejected
         return Relation.UPDATES if reversed_ else None
     if b.rejected:
-        rest = a.bag - b.rejected - stems_of(words.GROUP) - stems_of(words.VERBS)
+        rest = a.bag - b.rejected - stems_of(words.GROUP) - stems_of(words.VERBS) - _what_it_is(a, b.rejected)
         if b.rejected <= a.bag and a.negations == 0 and rest <= b.bag and not a.words & words.MULTIPLE:
             return Relation.UPDATES
     elif a.rejected and a.rejected <= b.bag and b.negations == 0 and not b.changes and not b.words & words.MULTIPLE:
@@ -231,9 +231,7 @@ def _reports_end(a: Statement, b: Statement, names: frozenset[str]) -> bool:
     if not change.retired or not _may_be_ended(a, b, names):
         return False
     unsaid = a.bag - b.bag - change.retired - stems_of(words.GROUP) - stems_of(words.VERBS) - how_it_is(a)
-    for slot in a.slots:
-        if slot.attribute == "is" and slot.value <= change.retired and slot.entity <= stems_of(words.ATTRIBUTES):
-            unsaid -= slot.entity  # "the user's phone is a Pixel"
+    unsaid -= _what_it_is(a, change.retired)
     if change.lost:
         return not unsaid - stems_of(words.OWNING)
     unsaid -= stems_of(words.RELATIONS)
@@ -243,6 +241,12 @@ def _reports_end(a: Statement, b: Statement, names: frozenset[str]) -> bool:
     if more - stems_of(words.GROUP) - stems_of(words.VERBS) - stems_of(words.CHANGE_VERBS):
         return False  # it speaks of more than the change, so perhaps not of all of ``a``
     return unsaid <= beside(a.folded, change.retired) or (b.by_us and not change.actor and unsaid <= a.ours)
+
+
+def _what_it_is(a: Statement, thing: frozenset[str]) -> frozenset[str]:
+    """What ``a`` calls ``thing``: a phone, by "the user's phone is a Pixel"."""
+    named = [s.entity for s in a.slots if s.attribute == "is" and s.value <= thing]
+    return frozenset().union(*(entity for entity in named if entity <= stems_of(words.ATTRIBUTES)))
 
 
 def _may_be_ended(a: Statement, b: Statement, names: frozenset[str]) -> bool:

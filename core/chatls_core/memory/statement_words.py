@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from chatls_core.memory import slot_words as words
+from chatls_core.memory.wordlists import word_pairs
 from chatls_core.text import tokenizer
 from chatls_core.text.translations import PAIRS
 
@@ -24,6 +25,19 @@ _IS = re.compile(
 )
 """``'s`` before what something is; before a noun it tells whose."""
 _DATABASE = re.compile(r"\b(?:bancos?|bases?) de dados\b")
+_CONTRACTED = re.compile(r"\b(i|we|you|they)'(m|re|ve|ll)\b")
+_I_AM = re.compile(r"\bi am\b")
+_WRITTEN_OUT = {"m": "am", "re": "are", "ve": "have", "ll": "will"}
+FIRST_PERSON = word_pairs(
+    """
+    tenho:tem temos:tem uso:usa utilizo:utiliza prefiro:prefere gosto:gosta odeio:odeia detesto:detesta evito:evita
+    fumo:fuma bebo:bebe pago:paga ganho:ganha durmo:dorme dirijo:dirige sou:e estou:esta
+    """
+)
+"""Portuguese verbs of one who speaks of himself, as said of him."""
+_FIRST_PERSON = re.compile(
+    rf"^((?:(?:eu|agora|ja|nao|hoje|atualmente) )*)({'|'.join(sorted(FIRST_PERSON))})\b(?! d[ao] )"
+)
 _CLOCK = re.compile(r"\b(\d{1,2})h(\d\d)\b")
 _TEAM = re.compile(r"\btime(?= d[aeo]s? )|(?:(?<=\bo )|(?<=\bao )|(?<=\bpelo )|(?<=\bnosso ))time\b")
 """The Portuguese team, not the English time."""
@@ -48,6 +62,9 @@ def fold(text: str) -> str:
     text = _GO.sub("golang", " ".join(text.split()))
     text = tokenizer.fold(text).replace("’", "'")
     text = text.replace("can't", "can not").replace("won't", "will not")
+    text = _CONTRACTED.sub(lambda m: f"{m[1]} {_WRITTEN_OUT[m[2]]}", text)
+    text = _I_AM.sub("i is", text)
+    text = _FIRST_PERSON.sub(lambda m: m[1] + FIRST_PERSON[m[2]], text)
     text = _DATABASE.sub("database", text)
     text = _COMPOUND.sub(lambda m: m[0].replace(" ", "-"), text)
     text = _ORDINAL.sub(r"\1", text)

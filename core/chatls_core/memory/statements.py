@@ -207,7 +207,10 @@ def _numbers(tokens: list[str], folded: str, text: str) -> tuple[tuple[str, ...]
             (values if tokens[position - 1] in values else labels).append(token)
             continue
         counts = position + 1 < len(tokens) and bool(content([tokens[position + 1]]))
-        if position < verb < len(tokens) or not _is_value(token, before, counts, folded, text):
+        if position > 1 and tokens[position - 1] in ("with", "com"):
+            before = tokens[position - 2]  # "indents with 4 spaces"
+            (values if counts and before in words.VERBS else labels).append(token)
+        elif position < verb < len(tokens) or not _is_value(token, before, counts, folded, text):
             labels.append(token)
         else:
             values.append(token)
@@ -242,7 +245,7 @@ def _is_value(number: str, before: str, counts: bool, folded: str, text: str) ->
 _LETTER = re.compile(r"(?<=\w )(?<!\bin )(?<!\bem )[A-HJ-Z]\b(?![\w+#'’-])")
 _USES = re.compile(
     r"\b(?:uses?|using|runs?|requires?|needs?|targets?|supports?|upgraded|downgraded|migrated|moved|switched|usa|usam"
-    r"|requer|precisa|migrou|atualizou)\b"
+    r"|bumped|requer|precisa|migrou|atualizou|(?:atualiz|migr|mud|pass)amos)\b"
 )
 
 
@@ -330,7 +333,12 @@ def _slots(folded: str, text: str) -> list[Slot]:
         elif name == "holds":
             if any(t in words.ATTRIBUTES for t in tokens_of(match["who"])) and len(value) <= 3:
                 found.append(Slot(entity, "is", value))
+        elif name == "call me":
+            if _is_named(match["value"], text):
+                found.append(Slot(entity, "name", value))
         elif name == "is":
+            if entity == {stem("name")} and not words.PERSON.isdisjoint(tokens_of(match["who"])):
+                found.append(Slot(frozenset(), "name", value))
             if _has_one_value(match["who"], match["value"], text):
                 found.append(Slot(entity, "state" if _STATE.fullmatch(match["value"]) else "is", value))
         elif name in ("residence", "employer") and not _is_place(match["value"], text):
@@ -342,11 +350,16 @@ def _slots(folded: str, text: str) -> list[Slot]:
     return [*found, *_class_slots(folded)]
 
 
+_NEW = re.compile(r"\b(?:new|nov[oa]|current) (?=(\w+)(?: (\w+))?)")
+"""A new manager takes the place of the manager."""
+
+
 def _is_group(text: str) -> bool:
     return any(t in words.GROUP for t in tokens_of(text))
 
 
 def _entity(text: str) -> frozenset[str]:
+    text = _NEW.sub(lambda m: "" if {m[1], m[2]} & words.ATTRIBUTES else m[0], text)
     return frozenset(content(tokens_of(text))) - stems_of(words.GROUP) - stems_of(words.CHANGE_VERBS)
 
 
@@ -383,6 +396,10 @@ def _is_named(value: str, text: str) -> bool:
     return next(spellings, "")[:1].isupper()
 
 
+def _labels_of(name: str) -> frozenset[str]:
+    return frozenset(map(stem, words.CLASS_LABELS.get(name, ())))
+
+
 def _class_slots(folded: str) -> list[Slot]:
     """Slots filled by a thing of which one is used at a time: ``uses vim``, ``prefers dark mode``.
 
@@ -404,6 +421,6 @@ def _class_slots(folded: str) -> list[Slot]:
     subject = _entity(patterns.CLASS_VERB.split(folded)[0])
     entity = subject | (beside - stems_of(words.GROUP) - stems_of(words.VERBS))
     return [
-        Slot(subject if name == "marital" else entity, f"one of {name}", frozenset(values))
+        Slot(subject if name == "marital" else entity - _labels_of(name), f"one of {name}", frozenset(values))
         for name, values in found.items()
     ]

@@ -43,7 +43,7 @@ _EXCHANGES = tuple(
         r"\b(?:left|quit) (?P<old>.+?) (?:for|to join|and joined) (?P<new>.+)",
         r"\b(?:migr|mud|pass|troc|atualiz)(?:ou|ei|amos|aram)\b.{0,40}?\bd[eoa]s? (?P<old>.+?) "
         r"(?:para|pra|pro) (?:[oa]s? )?(?P<new>.+)",
-        r"\b(?:troc(?:ou|uei|amos|aram)|substitu(?:iu|i|imos|iram)|abandon(?:ou|ei|amos|aram)"
+        r"\b(?:troc(?:ou|amos|aram)|troquei|substitu(?:iu|i|imos|iram)|abandon(?:ou|ei|amos|aram)"
         r"|larg(?:ou|uei|amos|aram)) (?:[oa]s? )?(?P<old>.+?) (?:por|pel[oa]|em favor d[aeo]) (?P<new>.+)",
         r"\b(?:saiu|sai|saimos) d[aeo] (?P<old>.+?) (?:e|para) (?:entrou|foi|ir|entrar)? ?n?[ao]s? ?(?P<new>.+)",
     )
@@ -70,6 +70,7 @@ _ENDS = tuple(
         r"\b(?:stopped|quit|gave up|dropped|ditched|abandoned|removed|deprecated|cancelled|canceled|left) "
         rf"(?P<old>.+?){_CLAUSE}",
         r"\b(?:does not|do not|is not|are not|did not) (?P<old>.+?) any ?more",
+        rf"\bja nao (?P<old>.+?){_CLAUSE}",
         rf"\bnao (?P<old>.+? mais\b.*?|.+? mais){_CLAUSE}",
         r"\b(?:(?:deix|par)(?:ou|ei|amos|aram) de|abandon(?:ou|ei|amos|aram)|larg(?:ou|uei|amos|aram)"
         r"|remov(?:eu|i|emos)|cancel(?:ou|ei|amos)"

@@ -242,18 +242,23 @@ def _tells_of_go(text: str) -> bool:
     )
 
 
+def _is_acronym(written: str, position: int) -> bool:
+    """Whether a word in capitals is a name: ``IT``, the ``A`` of "service A"; not "I", nor a letter that begins."""
+    return written.isupper() and (len(written) >= 2 or (position > 0 and written != "I"))
+
+
 def topic_words(text: str) -> list[Word]:
     """The distinct words of a question that carry its topic: stop words dropped, first occurrence kept.
 
     A stop word that is written like a name is one: ``IT`` and ``US`` in a text not all in capitals, ``Go`` within a
-    sentence; and so is the language in ``written in go`` and ``Go version?``.
+    sentence, the ``A`` of "service A"; and so is the language in ``written in go`` and ``Go version?``.
     """
     shouting = text.isupper()
     seen: dict[str, Word] = {}
     found = list(words(text))
     for position, word in enumerate(found):
         written = word.written
-        named = len(written) >= 2 and not shouting and (written.isupper() or (position > 0 and written == "Go"))
+        named = not shouting and (_is_acronym(written, position) or (position > 0 and written == "Go"))
         named = named or (word.folded == "go" and (len(found) == 1 or _names_the_language(found, position)))
         if (named or not is_stop_word(word.folded)) and word.folded not in seen:
             seen[word.folded] = word

@@ -6,6 +6,8 @@ Read by :mod:`tests.core.memory.test_slots`, as the other lists are.
 from __future__ import annotations
 
 UPDATES = [
+    ("I'm on the 7:10 train every morning", "they axed the 7:10, so I catch the 7:40 these days"),
+    ("I'm still hunting for a job, nothing yet", "started at the museum last week, so the job hunt's finally over"),
     (
         "User is employed at Brightloom as a data engineer.",
         "User left Brightloom and now works at Kestrel Analytics as a data engineer.",
@@ -678,7 +680,6 @@ TOO_HARD = [
         "The monorepo uses Yarn since the switch from pnpm",
         "The monorepo went back to pnpm after problems with Yarn workspaces",
     ),
-    ("I'm on the 7:10 train every morning", "they axed the 7:10, so I catch the 7:40 these days"),
     ("I can't stand dark mode, hurts my eyes", "turns out I've come round, it's dark mode on everything now"),
     ("I don't drink at all", "I have a glass of wine with dinner again these days"),
     ("I'm on crutches till the ankle heals", "crutches are back at the hospital, I'm walking normally again"),
@@ -732,7 +733,6 @@ TOO_HARD = [
     ("I'm swimming three mornings a week before work", "haven't been in the pool for months, I do yoga instead now"),
     ("thinking of getting a tattoo of my grandad's boat", "got the boat tattoo done, it's on my shoulder"),
     ("O app não tem modo escuro", "O modo escuro foi lançado na versão 3.4 do app"),
-    ("I'm still hunting for a job, nothing yet", "started at the museum last week, so the job hunt's finally over"),
     ("O deploy é feito manualmente às quintas-feiras", "Deploys are now fully automated, on every merge to main"),
     (
         "Support for Safari 15 will be dropped with the next release",

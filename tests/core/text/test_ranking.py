@@ -100,6 +100,12 @@ def test_what_only_looks_alike_is_not_found(question: str, text: str) -> None:
     assert index(text, *_ELSEWHERE).search(question, 5) == []
 
 
+def test_a_letter_that_names_a_thing_is_asked_for() -> None:
+    found = index("Service B listens on port 9090", "Service A listens on port 8080", *_ELSEWHERE)
+    assert ids(found.search("which port does service A use?", 5))[0] == "1"
+    assert ids(found.search("a service", 5)) == ids(found.search("service", 5))
+
+
 def test_among_equals_the_newest_comes_first_whatever_the_order_they_were_added_in() -> None:
     day = datetime(2026, 5, 13)
     passages = [
