@@ -220,6 +220,7 @@ recommend suggest advise advice tip
 receive get
 obstacle challenge setback struggle difficulty hurdle
 reside live dwell
+live move relocate
 childhood upbringing
 age old
 injury wound

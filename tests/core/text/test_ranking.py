@@ -78,6 +78,7 @@ _ELSEWHERE = (
         ("configuração", "a configurac\u0327a\u0303o fica em YAML"),
         ("configuracao", "a configu\u00adração fica em YAML"),
         ("oeuvre", "an œuvre"),
+        ("where do I live?", "user: I just moved to Porto"),
         ("数据库", "我们的数据库是 Postgres"),
         ("Postgres", "我们的数据库是Postgres吗"),
         ("データベース", "データベースは速い"),
