@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 from collections.abc import Iterator
@@ -12,7 +13,8 @@ from pathlib import Path
 from chatls_core.sessions import names
 from chatls_core.sessions.conversation import SessionError
 from chatls_core.sessions.document import NotASessionError, SessionDocument, parse
-from chatls_core.store import PLAIN, FileSystem, Signature, UnopenableError
+from chatls_core.store import PLAIN, FileSystem, Signature, UnopenableError, atomic_write_bytes
+from chatls_core.store.lenient_json import read_leniently
 
 logger = logging.getLogger(__name__)
 
@@ -95,15 +97,20 @@ class SessionFiles:
             return None
 
     def read_or_set_aside(self, name: str) -> tuple[SessionDocument | None, Signature | None]:
-        """Like :meth:`read`; a damaged file is renamed to ``.corrupt`` and counts as none. Only under the lock."""
+        """Like :meth:`read`; a damaged file is renamed to ``.corrupt``, and what can be read of it takes its place.
+        Where nothing can it counts as none. Only under the lock."""
         try:
             return self.read(name)
         except DamagedError as error:
             path = self.path(name)
             keep = self._free(path.with_name(path.name + ".corrupt"))
+            readable = _readable(self.fs.read(path))
             self.fs.replace(path, keep)
             logger.warning("The session file %s does not parse (%s); it is kept as %s", path.name, error, keep.name)
-            return None, None
+            if readable is None:
+                return None, None
+            atomic_write_bytes(path, readable, fs=self.fs)
+            return self.read(name)
 
     def read_safely(self, name: str) -> tuple[SessionDocument | None, Signature | None]:
         """Like :meth:`read_or_set_aside`, taking the lock only for a damaged file."""
@@ -163,3 +170,13 @@ class SessionFiles:
             candidate = path.with_name(f"{path.name}-{number}")
             number += 1
         return candidate
+
+
+def _readable(damaged: bytes) -> bytes | None:
+    """A session's file made of what can be read of a damaged one; nothing where no message can."""
+    try:
+        tree = read_leniently(damaged.removeprefix(b"\xef\xbb\xbf"), half_texts=True)
+        rescued = json.dumps(tree, ensure_ascii=False).encode()
+        return rescued if parse(rescued).messages else None
+    except (ValueError, RecursionError):
+        return None

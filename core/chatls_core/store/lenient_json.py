@@ -17,13 +17,14 @@ _COMMENT = re.compile(r"^\s*(?://|#).*$", re.MULTILINE)
 _DECODER = json.JSONDecoder(strict=False)
 
 
-def read_leniently(plain: bytes) -> object:
+def read_leniently(plain: bytes, *, half_texts: bool = False) -> object:
     """The value of damaged JSON, as far as it can be read. Raises :class:`ValueError` when nothing can.
 
-    Of a file that was cut short all but what was cut; of a list with a broken record all the other records.
+    Of a file that was cut short all but what was cut, with ``half_texts`` the beginning of the text that was cut, too;
+    of a list with a broken record all the other records.
     """
     try:
-        return from_json(plain, allow_partial=True)
+        return from_json(plain, allow_partial="trailing-strings" if half_texts else True)
     except ValueError:
         text = _decoded(plain)
     for attempt in (text, _TRAILING_COMMA.sub(r"\1", _COMMENT.sub("", text))):

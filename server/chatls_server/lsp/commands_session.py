@@ -121,6 +121,8 @@ async def save_session(server: ChatServer, a: args.SessionNameArgs) -> CommandRe
     """Save a conversation, under a name when one is given."""
     agent = await server.agent()
     live = await existing(agent, a.session_id)
+    if not live.conversation.messages:
+        raise RpcError(INVALID_PARAMS, "sessionId: the session holds no message yet, so there is nothing to save")
     await in_thread(lambda: agent.services.sessions.save(live.conversation, explicit=True))
     if a.name:
         await _rename(agent, live, a.name)

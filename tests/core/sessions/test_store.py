@@ -74,6 +74,25 @@ def test_a_damaged_file_is_kept_and_never_overwritten(store: SessionStore, tmp_p
     assert texts(store.load("work").messages) == ["new"]
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('{"version": 2, "chat_history": [{"role": "user", "content": "one"}, {"role": "user", "content": "t', "one t"),
+        ('[{"role": "user", "content": "one"},]', "one"),
+    ],
+    ids=["cut short", "a comma too many"],
+)
+def test_what_can_be_read_of_a_damaged_conversation_stays(
+    store: SessionStore, tmp_path: Path, text: str, told: str
+) -> None:
+    folder = tmp_path / "sessions"
+    folder.mkdir()
+    (folder / "work.json").write_text(text)
+    assert " ".join(texts(store.load("work").messages)) == told
+    assert (folder / "work.json.corrupt").read_text() == text
+    assert [s.name for s in store.list().sessions] == ["work"]
+
+
 def test_a_sealed_file_is_left_alone(store: SessionStore, tmp_path: Path) -> None:
     folder = tmp_path / "sessions"
     folder.mkdir()
