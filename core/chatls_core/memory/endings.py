@@ -86,7 +86,7 @@ _OF_ITSELF = tuple(
         r"^(?P<old>[\w-]+), (?:the|our|my|[oa]) [^,]+, (?:was|is|foi) (?:renamed|rebranded|now called|renomead[oa])\b",
         rf"{_SUBJECT} (?:came off|fell through|folded|died|passed away|expired|ended)\b",
         rf"{_SUBJECT} (?:foi|foram|esta|ficou) (?:finalmente |agora )?{_PORTUGUESE}(?:ad[oa]s?|id[oa]s?)\b",
-        rf"{_SUBJECT} (?:acabou|terminou|morreu|faleceu|expirou|fechou|saiu d[aeo])\b",
+        rf"{_SUBJECT} (?:acabou|terminou|morreu|faleceu|expirou|fechou|saiu(?= d[aeo]s?\b))\b",
     )
 )
 """Something that ended, without a word for who ended it."""
@@ -94,6 +94,7 @@ _OF_ITSELF = tuple(
 _WHOEVER = re.compile(
     r"(?:\b(?:i|we|i'm|we're|user|usuari[oa]|utilizador[a]?|eu|nos|a gente|ja|just|finally|me|have|has)\s*)+$"
 )
+_FINITE = re.compile(r"\b(?:is|are|was|were|has|have|had|sao|estao|foram)\b")
 _WHERE = re.compile(r"\s(?:in|on|at|for|from|em|n[oa]s?|d[ao]s?|para|pra)\s(?P<where>.+)")
 _APPOSITION = re.compile(r"(?:the|my|our|[oa]|minha|meu) ")
 _SWAPPED = re.compile(r"(?:swapped|traded|replaced|troc|substitu)")
@@ -107,12 +108,20 @@ def endings_in(folded: str) -> tuple[Ending, ...]:
     for patterns in (_BY_SOMEBODY, _INSTEAD, _OF_ITSELF):
         for pattern in patterns:
             for match in pattern.finditer(folded):
-                if thing := bag(match["old"]) - neutral():
+                if _FINITE.search(match["old"]):  # "archived logs are kept" archives nothing
+                    continue
+                if thing := _named(match["old"]):
                     actor = _actor(folded, match) if patterns is _BY_SOMEBODY else frozenset[str]()
                     place = match.end() if patterns is _OF_ITSELF else match.end("old")
                     scope = frozenset[str]() if _SWAPPED.match(match[0]) else _scope(folded, place)
                     found.append(Ending(thing, actor, scope, gone=patterns is not _INSTEAD))
     return tuple(found)
+
+
+def _named(text: str) -> frozenset[str]:
+    """The stems of what is named; "the left sidebar" did not leave."""
+    side = frozenset({"left"}) if "left" in text.split()[:-1] else frozenset[str]()
+    return (bag(text) - neutral()) | side
 
 
 def _actor(folded: str, match: re.Match[str]) -> frozenset[str]:

@@ -177,9 +177,13 @@ def _by_words(a: Statement, b: Statement) -> Relation | None:
 
 
 def _of_other_kinds(a: Statement, b: Statement) -> bool:
-    """Whether both hold values, and none of one kind: "lasts 10 minutes", "at 10:00"."""
+    """Whether both hold values, and none of one kind ("lasts 10 minutes", "at 10:00"), or of two rhythms ("the monthly
+    plan costs 12", "the yearly plan costs 110")."""
     mine, theirs = typed_values(a.folded), typed_values(b.folded)
-    return bool(mine) and bool(theirs) and not mine.keys() & theirs.keys()
+    shared = mine.keys() & theirs.keys()
+    if "rhythm" in shared and len(shared) > 1:
+        return not mine["rhythm"] & theirs["rhythm"]
+    return bool(mine) and bool(theirs) and not shared
 
 
 def _by_denial(a: Statement, b: Statement) -> Relation | None:

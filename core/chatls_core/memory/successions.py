@@ -8,6 +8,7 @@ about the same (spec/memory.md §18.1 rows 1-3). Where it says more than that, o
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from chatls_core.memory import slot_words as words
 from chatls_core.memory.endings import Ending, endings_in
@@ -82,7 +83,9 @@ def _ends_thing(a: Statement, b: Statement, names: frozenset[str]) -> bool:
     over = a.transition.retired.union(*(ending.thing for ending in endings_in(a.folded)))
     for ending in _endings(b):
         named = ending.thing - WEAK - GENERIC or ending.thing - WEAK
-        if named <= WHOSE or not named <= known or named & over or ending.actor - known or ending.scope - known:
+        if named <= WHOSE or not named <= known or named & over or ending.actor - known:
+            continue
+        if ending.scope - known - GENERIC:
             continue
         if b.transition.scope - known and not LEAVING.search(b.folded):
             continue
@@ -167,9 +170,13 @@ def _has_other_value(a: Statement, b: Statement, names: frozenset[str]) -> bool:
         fresh = new[kind] - old[kind]
         if len(old[kind]) != 1 or len(fresh) != 1:
             continue
+        if kind != "rhythm" and _apart(old, new, "rhythm"):
+            continue  # the monthly plan and the yearly one
         clause = _clause_with(b.folded, fresh, kind)
         about = _about(_clause_with(a.folded, old[kind], kind), kind) - names
         if not about or not about <= bag(clause) or _is_qualified(clause, about, a) or words.ADDITIONS.search(clause):
+            continue
+        if _elsewhere(a.folded, clause):
             continue
         labels = {label for label in a.labels if label not in old[kind] and label in a.folded.split()}
         if labels - set(tokens_of(clause)):
@@ -179,6 +186,20 @@ def _has_other_value(a: Statement, b: Statement, names: frozenset[str]) -> bool:
         if kind.startswith(_ONE_AT_A_TIME) and about == _about(clause, kind) - names:
             return True
     return False
+
+
+def _apart(old: Mapping[str, frozenset[str]], new: Mapping[str, frozenset[str]], kind: str) -> bool:
+    """Whether both hold values of a kind, and no common one."""
+    return bool(old.get(kind)) and bool(new.get(kind)) and not old[kind] & new[kind]
+
+
+_PLACE = re.compile(r"\b(?:in|em|n[oa]s?) (?:the |[oa]s? )?([a-z][\w-]*)")
+
+
+def _elsewhere(a: str, b: str) -> bool:
+    """Whether two folded texts tell of other places: "in the US", "in Europe"."""
+    here, there = ({place for place in _PLACE.findall(without_values(text)) if place not in REASONS} for text in (a, b))
+    return bool(here) and bool(there) and not here & there
 
 
 def _about(text: str, kind: str) -> frozenset[str]:
