@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -17,7 +17,15 @@ from chatls_core.memory.profile_view import profile_view
 from chatls_core.memory.question import FIRST_PERSON, Question
 from chatls_core.memory.records import EPOCH, Episode, Fact, Origin, Profile
 from chatls_core.memory.relevance import LEAST_ODDS, Candidate, about_another, about_user, weigh
-from chatls_core.memory.snapshot import Snapshot, beside_facts, entry_of, is_sensitive, passage, remembered
+from chatls_core.memory.snapshot import (
+    Snapshot,
+    beside_facts,
+    entry_of,
+    is_sensitive,
+    passage,
+    remembered,
+    successor,
+)
 from chatls_core.memory.times import Window, window_in
 from chatls_core.memory.views import AutoRecall, ProfileField, Recall, RecallItem, SourceView
 from chatls_core.memory.wordlists import word_set
@@ -152,10 +160,14 @@ class Retriever:
         items: list[RecallItem] = []
         if topic:
             by_words = _telling(self._hits(now, rest, limit * 4 + 20, as_of or moment, verbatim=sought))
+            replaced: list[RecallItem] = []
             for hit in self._blended(now, query, by_words, as_of or moment)[0]:
                 item = self._item(now, hit.id, hit.score, hit.why, project)
-                if item is not None and (item := _in_time(now, item, window, as_of, past)) is not None:
+                if item is not None and item.kind == "past" and not past:
+                    replaced.append(item)
+                elif item is not None and (item := _in_time(now, item, window, as_of, past)) is not None:
                     items.append(item)
+            items += self._in_their_place(now, replaced, {i.id for i in items}, project)
         elif window is None and _asks_for_everything(query):
             return Recall(query, tuple(self._what_matters_most(now, limit, moment, project))[:limit], None, as_of)
         if window is not None and not any(i.kind == "episode" for i in items):
@@ -165,6 +177,22 @@ class Retriever:
         items.sort(key=lambda i: -_standing(now, i, moment, project) * (_OWN if own and about_user(i.text) else 1.0))
         found = (window.start, window.end) if window else None
         return Recall(query, tuple(items[:limit]), found, as_of)
+
+    def _in_their_place(
+        self, now: Snapshot, replaced: Sequence[RecallItem], found: Set[str], project: str
+    ) -> Iterator[RecallItem]:
+        """The facts that hold now in the place of earlier ones that the words met: "how do we deploy?" meets "we deploy
+        with Jenkins", and "we switched to Actions" answers it.
+        """
+        shown = set(found)
+        for item in replaced:
+            fact = successor(now, item.id)
+            if fact is None or fact.id in shown:
+                continue
+            shown.add(fact.id)
+            why = f"{item.why}, in an earlier statement"
+            if (current := self._item(now, f"fact:{fact.id}", item.score * _IN_PLACE, why, project)) is not None:
+                yield current
 
     def _what_matters_most(self, now: Snapshot, limit: int, moment: datetime, project: str) -> Iterator[RecallItem]:
         """A question without a topic ("what do you know about me?") gets the profile and the best facts."""
@@ -327,6 +355,8 @@ def _telling(hits: list[Hit]) -> list[Hit]:
     return [h for h in hits if h.coverage > 0 and h.score >= _NEAR_THE_BEST * best]
 
 
+_IN_PLACE = 0.7
+"""What it is worth that the words stand in the statement that a fact took the place of."""
 _IN_PROFILE, _MATTERS_MOST = "profile: ", "matters most"
 
 

@@ -10,10 +10,11 @@ from functools import cache
 from chatls_core.memory.records import Fact
 from chatls_core.memory.slot_words import SPELLINGS
 from chatls_core.memory.slots import related_words
-from chatls_core.memory.statement_words import translations
+from chatls_core.memory.statement_words import FIRST_PERSON, translations
 from chatls_core.store.changes import changed_span
 from chatls_core.text import tokenizer
 
+_OF_THE_USER = {"moro": "mora", "vivo": "vive", "trabalho": "trabalha"}
 _MOST = 60
 """Facts compared in full per statement."""
 
@@ -77,5 +78,9 @@ def _stems(text: str) -> set[str]:
 
 @cache
 def _english() -> dict[str, str]:
-    """Stems of words that a statement in the other language, or in British spelling, has in American English."""
-    return {tokenizer.stem(a, "en"): tokenizer.stem(b, "en") for a, b in {**translations(), **SPELLINGS}.items()}
+    """Stems of words that a statement in the other language, of the user himself, or in British spelling, has in
+    American English, said of somebody."""
+    known = translations()
+    said_of_him = {first: known.get(third, third) for first, third in {**FIRST_PERSON, **_OF_THE_USER}.items()}
+    pairs = {**known, **SPELLINGS, **said_of_him, "relicensed": "license"}
+    return {tokenizer.stem(a, "en"): tokenizer.stem(b, "en") for a, b in pairs.items()}

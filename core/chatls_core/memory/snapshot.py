@@ -85,6 +85,18 @@ def entry_of(now: Snapshot, key: str) -> HistoryEntry | None:
     return next((e for e in now.history if past_id(e) == key), None)
 
 
+def successor(now: Snapshot, key: str) -> Fact | None:
+    """The fact that holds now in the place of a past value; ``None`` where nothing took its place."""
+    seen: set[str] = set()
+    entry = entry_of(now, key)
+    while entry is not None and entry.reason != "contested" and entry.superseded_by not in seen:
+        if (fact := now.alive.facts.get(entry.superseded_by)) is not None:
+            return fact
+        seen.add(entry.superseded_by)
+        entry = next((e for e in reversed(now.history) if e.fact.id == entry.superseded_by), None)
+    return None
+
+
 def is_sensitive(now: Snapshot, item: RecallItem) -> bool:
     """Whether a found item is for the user alone: nobody brings it up unasked."""
     if item.kind == "profile":

@@ -393,3 +393,28 @@ def test_facts_of_one_form_learned_one_after_another_are_no_talk(memory: Memory)
         for what in ("queue", "database", "cache"):
             found = memory.recall(f"where does the {what} of team {team} run?")
             assert found.items[0].text == f"The {what} of team {team} runs on host {what[0]}{team}.example"
+
+
+def test_a_question_in_the_words_of_an_earlier_statement_finds_what_took_its_place(memory: Memory) -> None:
+    memory.remember("We deploy with Jenkins", source=USER)
+    memory.remember("We switched from Jenkins to GitHub Actions", source=USER)
+    (item,) = memory.recall("how do we deploy?").items
+    assert item.text == "We switched from Jenkins to GitHub Actions"
+    assert "earlier statement" in item.why
+    memory.forget(ids=[item.id])
+    assert "Jenkins" not in str([i.text for i in memory.recall("how do we deploy?").items])
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Moro em Lisboa", "I moved to Berlin"),
+        ("Trabalho na Acme", "I joined Globex"),
+        ("The licence is MIT", "We relicensed the project under Apache-2.0"),
+    ],
+)
+def test_an_update_in_the_other_language_or_other_words_meets_what_it_updates(
+    memory: Memory, old: str, new: str
+) -> None:
+    memory.remember(old, source=USER)
+    assert [past.content for past in memory.remember(new, source=USER).superseded] == [old]
