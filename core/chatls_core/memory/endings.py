@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from chatls_core.memory.statement_words import bag, content, tokens_of
+from chatls_core.memory.statement_words import bag, content, stem, tokens_of
 from chatls_core.memory.succession_words import CLAUSES, neutral
 from chatls_core.memory.transitions import REASONS
 
@@ -35,7 +35,7 @@ _BREAK = (
 _STOP = rf"(?=[;:,.](?:\s|$)|\s(?:{_BREAK})\b|$)"
 _ARTICLE = r"(?:the |an? |our |my |his |her |their |its |[oa]s? |noss[oa]s? |minhas? |meus? |seus? |suas? )?"
 _OLD = rf"{_ARTICLE}(?!(?:{_BREAK}|it|us|me|the|that|this)\b)(?P<old>.+?){_STOP}"
-_SUBJECT = rf"^(?:.*?[,;.] )?{_ARTICLE}(?P<old>[^,;.]{{2,60}}?)"
+_SUBJECT = rf"^(?:.*?(?:[,;.]|\band|\bbut|\bso|\be|\bmas) )?{_ARTICLE}(?P<old>[^,;.]{{2,60}}?)"
 _ENDED = (
     r"dropped|ditched|abandoned|scrapped|killed(?: off)?|retired|decommissioned|sunset|removed|deleted|cancell?ed"
     r"|closed|shut down|discontinued|phased out|banned|dissolved|uninstalled|replaced|swapped(?: out)?|sold|deprecated"
@@ -60,7 +60,8 @@ _BY_SOMEBODY = tuple(
         rf"\bno longer (?:\w+ )?(?:on|with|at|in|to|for|from) {_OLD}",
         r"\bnot (?P<old>.+?) any ?more\b",
         rf"\b{_PORTUGUESE}(?:ou|ei|amos|aram|eu|i|emos|eram|iu|imos|iram) (?:finalmente )?{_OLD}",
-        rf"\b(?:larg(?:ou|uei|amos|aram)|recus(?:ei|amos)|perd(?:eu|i|emos)|sai(?:u|mos)? d[aeo]s?"
+        rf"\b(?:larg(?:ou|uei|amos|aram)|recus(?:ei|amos)|perd(?:eu|i|emos)|demit(?:iu-se|i-me) d[aeo]s?"
+        r"|sai(?:u|mos)? d[aeo]s?"
         r"|deix(?:ou|ei|amos|aram)(?: de \w+r)?|par(?:ou|ei|amos|aram) (?:com|de \w+r|de)|acab(?:ou|ei|amos|aram) com"
         r"|desist(?:iu|i|imos|iram) d[aeo]s?|cans(?:ou|ei|amos) d[aeo]s?|fart(?:ei-me|ou-se|amos-nos) d[aeo]s?"
         rf"|ja nao(?: \w+ (?:n[ao]s?|em|com|por|para|a))?) {_OLD}",
@@ -82,7 +83,7 @@ _OF_ITSELF = tuple(
         rf"{_SUBJECT} (?:is|was|were|are|has been|have been|got|gets) (?:finally |now |just |being )?"
         rf"(?:{_ENDED}|gone|over|dead|history|off the table|no more)\b",
         rf"{_SUBJECT} (?:is now called|now goes by|goes by|was renamed|was rebranded|foi rebatizad[oa]|foi renomead[oa]"
-        r"|agora (?:se )?chama)\b",
+        r"|(?:agora|passou a) (?:se )?chamar?)\b",
         r"^(?P<old>[\w-]+), (?:the|our|my|[oa]) [^,]+, (?:was|is|foi) (?:renamed|rebranded|now called|renomead[oa])\b",
         rf"{_SUBJECT} (?:came off|fell through|folded|died|passed away|expired|ended)\b",
         rf"{_SUBJECT} (?:foi|foram|esta|ficou) (?:finalmente |agora )?{_PORTUGUESE}(?:ad[oa]s?|id[oa]s?)\b",
@@ -92,7 +93,8 @@ _OF_ITSELF = tuple(
 """Something that ended, without a word for who ended it."""
 
 _WHOEVER = re.compile(
-    r"(?:\b(?:i|we|i'm|we're|user|usuari[oa]|utilizador[a]?|eu|nos|a gente|ja|just|finally|me|have|has)\s*)+$"
+    r"(?:\b(?:i|we|i'm|we're|user|usuari[oa]|utilizador[a]?|eu|nos|a gente|ja|just|finally|me|have|has"
+    r"|came|went|is|got)\s*)+$"
 )
 _FINITE = re.compile(r"\b(?:is|are|was|were|has|have|had|sao|estao|foram)\b")
 _WHERE = re.compile(r"\s(?:in|on|at|for|from|em|n[oa]s?|d[ao]s?|para|pra)\s(?P<where>.+)")
@@ -121,7 +123,9 @@ def endings_in(folded: str) -> tuple[Ending, ...]:
 def _named(text: str) -> frozenset[str]:
     """The stems of what is named; "the left sidebar" did not leave."""
     side = frozenset({"left"}) if "left" in text.split()[:-1] else frozenset[str]()
-    return (bag(text) - neutral()) | side
+    named = bag(text) - neutral()
+    doing = frozenset(stem(t) for t in tokens_of(text) if t.endswith("ing"))
+    return (named or doing) | side
 
 
 def _actor(folded: str, match: re.Match[str]) -> frozenset[str]:

@@ -33,7 +33,8 @@ PATTERNS = tuple(
         ),
         (
             "residence",
-            rf"^(?P<who>.{{0,40}}?)\b{_JUST}(?:moved|relocated|moving|mudou(?:-se)?|mudei(?:-me)?|se mudou|me mudei) "
+            rf"^(?P<who>.{{0,40}}?)\b{_JUST}(?:moved|relocated|moving|mud(?:ou|aram)(?:-se)?|mudei(?:-me)?|se mudou"
+            r"|se mudaram|me mudei) "
             rf"(?:house |casa )?{_NOW}(?:from .+? )?(?:to|para|pra)(?: [oa])? (?P<value>.+?){_END}",
         ),
         (

@@ -224,7 +224,8 @@ CHANGE_VERBS = word_set(
 PAIR = re.compile(
     r"(?P<chosen>.+?)\s*(?:,|\band\b|\bbut\b|\be\b|\bmas\b|;)?\s*(?:"
     r"\bover\b|\brather than\b|\binstead of\b|\bin place of\b|\bas opposed to\b|\bem vez de\b|\bao inves de\b"
-    r"|\bno lugar de\b|\bdo que\b|(?:(?<=,)|(?<=, )|(?<=\band )|(?<=\bbut )|(?<=\be )|(?<=\bmas ))(?:not|nao)\b"
+    r"|\bno lugar de\b|\bdo que\b|(?:(?<=,)|(?<=, )|(?<=\band )|(?<=\bbut )|(?<=\be )|(?<=\bmas ))"
+    r"(?:not|never|nao|nunca)\b(?: with| com)?"
     r")\s*(?P<rejected>[^,;.]+)"
 )
 """Something chosen and something turned down: ``tabs over spaces``, ``Postgres, not MySQL``."""

@@ -72,6 +72,7 @@ def fold(text: str) -> str:
     text = _MARRIED.sub("is married", _DIVORCED.sub("is divorced", text))
     text = _TEAM.sub("equipe", _CLOCK.sub(r"\1:\2", text))
     text = _BECAME.sub(lambda m: "agora " + ("e" if m["verb"] == "ser" else present(m["verb"])), text)
+    text = text.replace("-feiras", "s").replace("-feira", "")
     text = _IS.sub(r"\1 is ", text)
     text = _POSSESSIVE.sub(lambda m: m[1] + " is" * (m[1] in _BEFORE_IS), text)
     return _AUXILIARY_NOT.sub(" not", text).rstrip(" .!")

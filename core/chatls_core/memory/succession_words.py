@@ -32,7 +32,8 @@ WEAK = stems_of(
         responsible sit sits live lives rents flat apartment house finally still usually often currently made sign
         served reachable serve strict set due scheduled planned fixed booked stand stands doctor landlord lasts user
         happens runs responds answers listens answer single have has place always sharp dose dosage start starts begin
-        begins open opens end ends close closes continue mg ml kg km
+        begins open opens end ends close closes continue mg ml kg km anywhere any ever altogether completely entirely
+        hand rejects accepts reject accept larger bigger
         feito feita usa come bebe toca fuma vai anda trabalha mora chama gerenciar manage aprendendo decidido instala
         install marcada marcado prevista previsto agendada agendado utilizador usuario medico senhorio demora leva dura
         acontece responde sempre ponto dosagem comeca abre termina acaba fecha continua
@@ -91,7 +92,7 @@ CHANGED = re.compile(
     r"|correct\w*|updated?|slipp\w+|push\w+|postpon\w+|delay\w+|mov(?:ed|ing)|bump\w+|rais\w+|lower\w*|increas\w+"
     r"|decreas\w+|cuts?|halv(?:ed|ing)|doubl(?:ed|ing)|tripl(?:ed|ing)|exten\w+|shift\w+|reschedul\w+|brought forward"
     r"|up|down|stretch\w+|shrunk|shorten\w+|tighten\w+|crept|grew|fell|rose|dropped|chang\w+|switch\w+|upgrad\w+"
-    r"|migrat\w+|put|became|got|extra|agora|ja nao|de novo|outra vez|pass(?:ou|ei|amos)|sub(?:iu|i|imos)"
+    r"|migrat\w+|put|made|became|got|extra|passar|agora|ja nao|de novo|outra vez|pass(?:ou|ei|amos)|sub(?:iu|i|imos)"
     r"|baix(?:ou|amos)|aument\w+|reduz\w+|adiad\w+|adiou|adiamos|adiament\w+|antecip\w+|estic\w+|reajust\w+"
     r"|mud(?:ou|ei|amos|aram|ada)|volt(?:ou|ei|amos)|virou|troc\w+|alter\w+|a partir de|desde|remarc\w+|prorrog\w+"
     r"|novo prazo|nova data)\b"

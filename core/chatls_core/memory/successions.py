@@ -49,7 +49,7 @@ _NAMING = frozenset({"called", "named", "chamado", "chamada"})
 
 def succeeds(a: Statement, b: Statement, names: frozenset[str]) -> bool:
     """Whether ``b``, said later, ends what ``a`` says. ``names`` are stems that mean the user."""
-    if b.tentative or NOT_FOR_GOOD.search(b.folded) or not _of_the_same(a, b):
+    if b.tentative or NOT_FOR_GOOD.search(b.folded) or a.bag & WHOSE != b.bag & WHOSE:
         return False
     if a.negations:
         return _came_to_be(a, b)
@@ -58,13 +58,6 @@ def succeeds(a: Statement, b: Statement, names: frozenset[str]) -> bool:
     if (a.tentative or AHEAD.search(a.folded)) and not PLAN_ENDED.search(b.folded):
         return False
     return _ends_thing(a, b, names) or _has_other_value(a, b, names)
-
-
-def _of_the_same(a: Statement, b: Statement) -> bool:
-    """Whether both speak of the same person's things, as far as they say."""
-    if a.of_user != a.of_group and b.of_user != b.of_group and a.of_user != b.of_user:
-        return False
-    return a.bag & WHOSE == b.bag & WHOSE
 
 
 def _came_to_be(a: Statement, b: Statement) -> bool:
@@ -77,12 +70,12 @@ def _came_to_be(a: Statement, b: Statement) -> bool:
 
 def _ends_thing(a: Statement, b: Statement, names: frozenset[str]) -> bool:
     """Whether ``b`` names a thing of ``a`` as ended, and the rest of ``a`` is about that, or about what ``b`` tells."""
-    if b.besides:
-        return False
+    if b.besides or (a.of_user != a.of_group and b.of_user != b.of_group and a.of_user != b.of_user):
+        return False  # what "we" end is not the user's own
     known = a.bag | a.numbers | names
     over = a.transition.retired.union(*(ending.thing for ending in endings_in(a.folded)))
     for ending in _endings(b):
-        named = ending.thing - WEAK - GENERIC or ending.thing - WEAK
+        named = ending.thing - WEAK - GENERIC or ending.thing - WEAK or ending.thing
         if named <= WHOSE or not named <= known or named & over or ending.actor - known:
             continue
         if ending.scope - known - GENERIC:
@@ -110,7 +103,7 @@ def _slot_ends(slot: Slot, named: frozenset[str], a: Statement, b: Statement, na
         return True  # no two things of one user have one name
     holder = slot.entity - names - idle()
     if slot.attribute == "is":
-        return holder <= stems_of(words.ATTRIBUTES) and a.of_user == b.of_user
+        return holder <= stems_of(words.ATTRIBUTES)
     return holder <= b.bag or (b.by_us and holder <= a.ours)
 
 
@@ -122,7 +115,7 @@ def _is_about(a: Statement, b: Statement, named: frozenset[str], over: frozenset
     unsaid = a.bag - phrase - over - idle() - how_it_is(a) - stems_of(words.UNITS | frozenset(words.KIND_OF))
     if unsaid <= b.bag or (unsaid <= behind and not subject & named):
         return True
-    if gone and (subject <= phrase or AHEAD.search(a.folded) or unsaid & (b.bag - named)):
+    if gone and (subject <= phrase or AHEAD.search(a.folded) or (a.bag - phrase - over - neutral()) & (b.bag - named)):
         return True
     # Whoever leaves a firm has no role there.
     return not a.words.isdisjoint(EMPLOYED) and not unsaid & (behind | subject)
@@ -173,7 +166,7 @@ def _has_other_value(a: Statement, b: Statement, names: frozenset[str]) -> bool:
         if kind != "rhythm" and _apart(old, new, "rhythm"):
             continue  # the monthly plan and the yearly one
         clause = _clause_with(b.folded, fresh, kind)
-        about = _about(_clause_with(a.folded, old[kind], kind), kind) - names
+        about = _about(_PLACE_LAST.sub("", _clause_with(a.folded, old[kind], kind)), kind) - names
         if not about or not about <= bag(clause) or _is_qualified(clause, about, a) or words.ADDITIONS.search(clause):
             continue
         if _elsewhere(a.folded, clause):
@@ -193,7 +186,8 @@ def _apart(old: Mapping[str, frozenset[str]], new: Mapping[str, frozenset[str]],
     return bool(old.get(kind)) and bool(new.get(kind)) and not old[kind] & new[kind]
 
 
-_PLACE = re.compile(r"\b(?:in|em|n[oa]s?) (?:the |[oa]s? )?([a-z][\w-]*)")
+_PLACE = re.compile(r"\b(?:in|at|em|n[oa]s?) (?:the |[oa]s? )?([a-z][\w-]*)")
+_PLACE_LAST = re.compile(r"(?<=\d) (?:in|at|em|n[oa]s?) (?:the |[oa]s? )?[a-z][\w-]*$|(?<=[a-z]) at the [\w-]+$")
 
 
 def _elsewhere(a: str, b: str) -> bool:

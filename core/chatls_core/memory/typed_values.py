@@ -18,7 +18,7 @@ _NUMBER = r"\d+(?:[.,]\d+)*"
 _MONTH = "|".join(sorted(words.MONTHS, key=len, reverse=True))
 _MONEY = re.compile(
     rf"(?:r\$|us\$|[$€£]) ?({_NUMBER}k?)|({_NUMBER}k?) ?(?:euros?|dollars?|reais|pounds?|bucks|eur|usd|gbp|brl|[$€£])"
-    rf"|\b({_NUMBER}) (?:a|per|por|ao) (?:month|year|mes|ano)\b"
+    rf"|\b({_NUMBER}) (?:an?|per|por|ao) (?:hour|week|month|year|hora|semana|mes|ano)\b"
 )
 _DATE = re.compile(
     rf"\b(\d{{1,2}}) (?:(?:of|de) )?({_MONTH})\b|\b({_MONTH}) (\d{{1,2}})\b(?![:.])|\b(20\d\d-\d\d-\d\d)\b"

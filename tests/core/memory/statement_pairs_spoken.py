@@ -34,6 +34,7 @@ UPDATES = [
         "Sublime Text is the user's editor for everything.",
         "User now uses Neovim for all editing instead of Sublime Text.",
     ),
+    ("User prefers tabs over spaces in every language.", "Please indent with spaces from here on, I gave up on tabs."),
     (
         "The NAS backup runs every night.",
         "NAS backup is weekly, on Sundays; doing it nightly was wearing out the disks.",
@@ -154,6 +155,7 @@ UPDATES = [
         "Tomasz took over from Priya as release manager for the mobile app",
     ),
     ("User takes 20 mg of omeprazole every morning", "User was told by the doctor to stop omeprazole and has done so"),
+    ("User runs 5 km every morning before work", "User gave up running because of a knee injury and swims instead"),
     (
         "User keeps all personal notes in Evernote",
         "User migrated all notes from Evernote to Obsidian and cancelled the subscription",
@@ -183,7 +185,6 @@ UPDATES = [
     ),
     ("Dana signs off on the design docs", "Kofi's the one signing off design docs since Dana went over to platform"),
     ("still driving my old Corsa", "sold the Corsa and got myself an electric Kia"),
-    ("therapy's on Tuesdays at six", "therapy got shifted to Thursdays at five"),
     ("the whole thing sits on one Hetzner box", "we're off the Hetzner box, everything's on Heroku"),
     ("we don't have a single test on the importer", "the importer's finally got a proper test suite"),
     ("kestrel writes its logs to /var/log/kestrel", "moved kestrel's logs to /srv/logs, the root disk kept filling up"),
@@ -193,6 +194,8 @@ UPDATES = [
     ),
     ("my rent's 950 a month", "my rent's 1,080 a month, ridiculous for one bedroom"),
     ("we're on Linear for tickets since dropping Jira, so far so good", "gave up on Linear and crawled back to Jira"),
+    ("still smoking about ten a day", "four months without a cigarette, I'm done with smoking"),
+    ("O utilizador vive em Braga com os pais", "O utilizador saiu de casa dos pais e mudou-se para Aveiro"),
     ("O serviço de pagamentos roda em Node 16", "O serviço de pagamentos foi atualizado para Node 20"),
     ("A retrospectiva da equipe acontece a cada duas semanas", "A retrospectiva da equipe passou a ser mensal"),
     ("A Camila é a responsável pelo módulo de estoque", "O Thiago assumiu o módulo de estoque no lugar da Camila"),
@@ -252,6 +255,8 @@ UPDATES = [
     ("Priya leads the mobile team", "Tomasz took over the mobile team lead from Priya"),
     ("User has an old greyhound called Biscuit", "Biscuit, the user's greyhound, died in February"),
     ("User prefers answers as bullet lists", "User asked for plain paragraphs instead of bullet lists"),
+    ("O utilizador toma 50 mg de losartan por dia", "O médico do utilizador suspendeu o losartan"),
+    ("A dose diária de losartan do utilizador subiu para 100 mg", "O médico do utilizador suspendeu o losartan"),
     ("I run everything on an old ThinkPad with Fedora", "sold the ThinkPad, everything's on a Mac mini these days"),
     ("A usuária planeja fazer um mestrado em Campinas", "A usuária desistiu do mestrado em Campinas"),
     ("The monthly cloud budget is capped at 800 euros", "Cloud budget cap was raised to 1,200 euros a month"),
@@ -278,13 +283,30 @@ UPDATES = [
         "The internal dashboard is served on port 8080.",
         "Since the proxy change the internal dashboard is served on port 9300.",
     ),
+    (
+        "User has to hand in the thesis by 30 September 2022.",
+        "The university extended the deadline for User's thesis to 15 January 2023.",
+    ),
+    ("The warehouse sync runs every six hours.", "The warehouse sync was made hourly at the request of sales."),
     ("User donates 20 pounds a month to a hospice.", "User doubled the monthly hospice donation to 40 pounds."),
     (
         "Priya is the release manager for the mobile app.",
         "Henrik took over release management of the mobile app from Priya.",
     ),
     ("User has two cats, Miso and Pepper.", "User's cat Pepper died, so only Miso is left."),
+    ("User takes sertraline every morning.", "User came off sertraline with the doctor's agreement."),
+    ("User goes running every morning before work.", "User gave up running after a knee injury and swims instead."),
+    (
+        "The team writes its browser tests with Cypress.",
+        "All browser tests were ported to Playwright and Cypress was uninstalled.",
+    ),
+    ("User prefers tabs over spaces for indentation.", "User wants code indented with spaces, never with tabs."),
+    ("User has a gym membership at Ironworks.", "User no longer has a gym membership anywhere."),
     ("The budgeting app is called Ledgerly.", "The budgeting app was renamed from Ledgerly to Tallybook."),
+    (
+        "The design files are kept in Dropbox.",
+        "The design files live on Google Drive and the Dropbox account was deleted.",
+    ),
     ("User owns the domain brightkelp.io.", "User sold brightkelp.io to a diving school."),
     ("Database backups are kept for 30 days.", "Retention of the database backups was extended to 90 days."),
     ("The daily standup is at 9:00.", "The daily standup is held at 9:45 from now on."),
@@ -295,17 +317,31 @@ UPDATES = [
     ),
     ("The fast_search flag is off in production.", "The fast_search flag was switched on for every production user."),
     ("The platform team consists of Wale, Birgit and User.", "Birgit left the platform team to join a bank."),
+    (
+        "O utilizador trabalha como enfermeiro no Hospital de Braga.",
+        "O utilizador demitiu-se do hospital e gere uma pequena livraria.",
+    ),
     ("O limite de memória do worker de imagens é 512 MB.", "O limite de memória do worker de imagens subiu para 2 GB."),
     (
         "A entrega do relatório final está marcada para 12 de abril.",
         "O cliente adiou a entrega do relatório final para 3 de maio.",
     ),
     ("O usuário fuma um maço de cigarros por dia.", "O usuário largou o cigarro depois do Carnaval e não fuma mais."),
+    ("O repositório da API se chama caju-api.", "O repositório caju-api passou a se chamar umbu-core."),
+    (
+        "A reunião de planejamento acontece toda segunda-feira.",
+        "A reunião de planejamento virou quinzenal, sempre às quintas.",
+    ),
     ("A Carla lidera o squad de pagamentos.", "Nuno replaced Carla as lead of the payments squad."),
     ("I keep all my notes in Obsidian", "ended up moving every note into Org files, Obsidian is uninstalled"),
+    ("we pay the cleaner 15 an hour", "the cleaner has been on 18 an hour since April"),
+    ("our wedding is on 8 June at the vineyard", "we pushed the wedding back to 21 September, same vineyard"),
+    ("our MQTT broker listens on 1883", "I put TLS on the MQTT broker, it only listens on 8883 now"),
+    ("my only car is a diesel Transit", "sold the Transit and got an electric Kangoo for everything"),
     ("I'm going to study law, it's decided", "scrapped the law idea, I enrolled in nursing instead"),
     ("choir practice is on Wednesdays", "choir practice is Thursdays now"),
     ("choir practice is Thursdays now", "they shifted choir practice again, it's on Sundays these days"),
+    ("meu chefe é o Anselmo", "o Anselmo saiu da empresa, agora respondo pra Lívia"),
     ("pago 90 reais por mês na internet de casa", "minha internet de casa subiu pra 119 por mês"),
     ("vou sempre de carro para o trabalho", "vendi o carro e agora vou de metro trabalhar todos os dias"),
     ("a placa de vídeo do meu PC é uma GTX 1060", "I swapped the 1060 in my PC for an RX 7800"),
@@ -849,7 +885,6 @@ BOTH_HOLD = [
 ]
 TOO_HARD = [
     ("User does not drink coffee.", "An espresso after lunch has become a daily thing for me."),
-    ("User prefers tabs over spaces in every language.", "Please indent with spaces from here on, I gave up on tabs."),
     ("User and Marta are engaged but not married yet.", "Marta and I tied the knot on Saturday!"),
     (
         "Devon is the primary on-call for the payments service.",
@@ -890,7 +925,6 @@ TOO_HARD = [
     ("User is a strict vegan.", "Por causa da anemia o médico convenceu-me e como peixe e ovos outra vez."),
     ("User has one cat, a tabby named Biscuit", "Biscuit died in February; user has no pets at the moment"),
     ("User is engaged to Marta and the wedding is planned for September", "User and Marta got married in September"),
-    ("User runs 5 km every morning before work", "User gave up running because of a knee injury and swims instead"),
     (
         "User is working from Tbilisi until the end of October",
         "User is back from Tbilisi and works from the Hamburg office again",
@@ -914,13 +948,11 @@ TOO_HARD = [
     ("my shop's called Little Fern", "we rebranded the shop, it says Fern & Daughters over the door now"),
     ("I look after the Terraform modules", "handed the Terraform modules over to Nadia, not my headache anymore"),
     ("my sister's going out with a guy called Owen", "my sister and Owen split up over the summer"),
-    ("still smoking about ten a day", "four months without a cigarette, I'm done with smoking"),
     ("our beta's invite-only", "anyone can sign up for the beta, we opened it last week"),
     (
         "batch size is 64 for training the ranker",
         "I run the ranker training at batch size 32, 64 kept blowing the memory",
     ),
-    ("O utilizador vive em Braga com os pais", "O utilizador saiu de casa dos pais e mudou-se para Aveiro"),
     (
         "O usuário é estagiário em um escritório de advocacia no Recife",
         "O usuário concluiu o estágio e foi contratado como assistente jurídico",
@@ -981,20 +1013,8 @@ TOO_HARD = [
         "User lives in a rented flat in Leeds.",
         "User bought a terraced house in Sheffield and lives there with two friends.",
     ),
-    (
-        "User has to hand in the thesis by 30 September 2022.",
-        "The university extended the deadline for User's thesis to 15 January 2023.",
-    ),
-    ("The warehouse sync runs every six hours.", "The warehouse sync was made hourly at the request of sales."),
     ("User is engaged to Delphine.", "User and Delphine broke off their engagement."),
-    ("User goes running every morning before work.", "User gave up running after a knee injury and swims instead."),
-    (
-        "The team writes its browser tests with Cypress.",
-        "All browser tests were ported to Playwright and Cypress was uninstalled.",
-    ),
-    ("User prefers tabs over spaces for indentation.", "User wants code indented with spaces, never with tabs."),
     ("User does not drink coffee at all.", "User has two espressos a day since the baby was born."),
-    ("User has a gym membership at Ironworks.", "User no longer has a gym membership anywhere."),
     (
         "User is commuting by bus while the car is being repaired.",
         "User has the repaired car back and drives to work again.",
@@ -1002,10 +1022,6 @@ TOO_HARD = [
     (
         "User plans to run the Valencia marathon in December 2023.",
         "User withdrew from the 2023 Valencia marathon because of a stress fracture.",
-    ),
-    (
-        "The design files are kept in Dropbox.",
-        "The design files live on Google Drive and the Dropbox account was deleted.",
     ),
     (
         "The new parser is going to be written in Go.",
@@ -1022,10 +1038,6 @@ TOO_HARD = [
     ),
     ("O usuário mora em Curitiba com a esposa.", "O usuário e a esposa se mudaram para Florianópolis."),
     (
-        "O utilizador trabalha como enfermeiro no Hospital de Braga.",
-        "O utilizador demitiu-se do hospital e gere uma pequena livraria.",
-    ),
-    (
         "O filho do usuário não come ovo por causa de alergia.",
         "O filho do usuário superou a alergia e come ovo normalmente.",
     ),
@@ -1033,7 +1045,6 @@ TOO_HARD = [
         "O utilizador tem em casa um papagaio chamado Fado.",
         "O papagaio Fado foi dado a uma prima, que ficou com ele de vez.",
     ),
-    ("O repositório da API se chama caju-api.", "O repositório caju-api passou a se chamar umbu-core."),
     (
         "O usuário planeja passar julho de 2023 em Salvador.",
         "O usuário cancelou a viagem de julho a Salvador por causa da obra em casa.",
@@ -1053,12 +1064,8 @@ TOO_HARD = [
     ("my dentist is Dr. Falk on Mill Road", "Dr. Falk retired, so a dentist over in Ely does my teeth now"),
     ("I can't stand dark mode", "funny, these days I love dark mode and use it everywhere"),
     ("Kenji and I share a flat", "Kenji moved out in March, I've got the flat to myself"),
-    ("our wedding is on 8 June at the vineyard", "we pushed the wedding back to 21 September, same vineyard"),
     ("I'm off dairy until my test results come in", "results were fine, so I'm eating cheese and yoghurt again"),
-    ("our MQTT broker listens on 1883", "I put TLS on the MQTT broker, it only listens on 8883 now"),
-    ("my only car is a diesel Transit", "sold the Transit and got an electric Kangoo for everything"),
     ("I'm the only developer on the booking site", "Marta came on board as second developer for the booking site"),
-    ("meu chefe é o Anselmo", "o Anselmo saiu da empresa, agora respondo pra Lívia"),
     ("a minha avó vive sozinha em Viseu", "a minha avó já está num lar em Mangualde, vive lá de vez"),
     ("o site da clínica tá em Vue 2", "terminamos de passar o site da clínica pro Vue 3"),
 ]
