@@ -19,17 +19,19 @@ from chatls_core.memory.transitions import REASONS
 class Ending:
     """``thing`` ended, by ``actor``, for or where ``scope`` alone (stems, where one is told).
 
-    ``gone``: there is no more of it; else another took its place in what the statement is about.
+    ``gone``: there is no more of it; else another took its place in what the statement is about. ``passing``: the word
+    tells as well that one leaves or ends a thing for once ("left the meeting", "the standup is over").
     """
 
     thing: frozenset[str]
     actor: frozenset[str] = frozenset()
     scope: frozenset[str] = frozenset()
     gone: bool = True
+    passing: bool = False
 
 
 _BREAK = (
-    r"and|but|so|because|since|after|before|when|while|for|to|onto|in|on|at|with|by|from|last|this|yesterday|today"
+    r"and|but|so|because|since|after|before|when|while|for|to|onto|into|in|on|at|with|by|from|last|this|yesterday|today"
     r"|altogether|until|e|mas|porque|pois|depois|desde|quando|para|pra|em|n[oa]s?|com|por|pel[oa]s?|ontem|hoje|ate"
 )
 _STOP = rf"(?=[;:,.](?:\s|$)|\s(?:{_BREAK})\b|$)"
@@ -81,7 +83,7 @@ _OF_ITSELF = tuple(
         rf"\b(?:turned down|recus(?:ou|aram)|proibi(?:u|ram)) {_OLD}",
         rf"\b(?:renam(?:e|ed|ing)|rebrand(?:ed)?|(?:rebatiz|renome)(?:ou|ei|amos|aram)) {_OLD}",
         rf"{_SUBJECT} (?:is|was|were|are|has been|have been|got|gets) (?:finally |now |just |being )?"
-        rf"(?:{_ENDED}|gone|over|dead|history|off the table|no more)\b",
+        rf"(?:{_ENDED}|gone(?! \w)|over(?! \w)|dead|history|off the table|no more)\b",
         rf"{_SUBJECT} (?:is now called|now goes by|goes by|was renamed|was rebranded|foi rebatizad[oa]|foi renomead[oa]"
         r"|(?:agora|passou a) (?:se )?chamar?)\b",
         r"^(?P<old>[\w-]+), (?:the|our|my|[oa]) [^,]+, (?:was|is|foi) (?:renamed|rebranded|now called|renomead[oa])\b",
@@ -95,6 +97,12 @@ _OF_ITSELF = tuple(
 _WHOEVER = re.compile(
     r"(?:\b(?:i|we|i'm|we're|user|usuari[oa]|utilizador[a]?|eu|nos|a gente|ja|just|finally|me|have|has"
     r"|came|went|is|got)\s*)+$"
+)
+FOR_ONCE = re.compile(
+    r"\b(?:left|quit|closed|finished|returned|lost|off|shut down|put down|done with|over|gone|ended|expired|came off"
+    r"|stopped(?! using| offering| taking| doing)|cancell?ed|cancel|called off|fell through|removed|deleted"
+    r"|fech\w+|deslig\w+|perd\w+|sai\w*|terminou|acabou|encerr\w+|cancel\w+"
+    r"|deix\w+(?! de))\b"
 )
 _FINITE = re.compile(r"\b(?:is|are|was|were|has|have|had|sao|estao|foram)\b")
 _WHERE = re.compile(r"\s(?:in|on|at|for|from|em|n[oa]s?|d[ao]s?|para|pra)\s(?P<where>.+)")
@@ -116,7 +124,8 @@ def endings_in(folded: str) -> tuple[Ending, ...]:
                     actor = _actor(folded, match) if patterns is _BY_SOMEBODY else frozenset[str]()
                     place = match.end() if patterns is _OF_ITSELF else match.end("old")
                     scope = frozenset[str]() if _SWAPPED.match(match[0]) else _scope(folded, place)
-                    found.append(Ending(thing, actor, scope, gone=patterns is not _INSTEAD))
+                    passing = FOR_ONCE.search(match[0]) is not None
+                    found.append(Ending(thing, actor, scope, gone=patterns is not _INSTEAD, passing=passing))
     return tuple(found)
 
 

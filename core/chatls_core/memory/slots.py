@@ -14,6 +14,7 @@ from difflib import SequenceMatcher
 from enum import StrEnum
 
 from chatls_core.memory import slot_words as words
+from chatls_core.memory.endings import FOR_ONCE
 from chatls_core.memory.statements import (
     Slot,
     Statement,
@@ -21,9 +22,10 @@ from chatls_core.memory.statements import (
     read,
     stems_of,
 )
+from chatls_core.memory.succession_words import ONE_OCCASION, WHOSE
 from chatls_core.memory.successions import succeeds
 from chatls_core.memory.transitions import beside
-from chatls_core.memory.typed_values import typed_values
+from chatls_core.memory.typed_values import exact_values
 from chatls_core.memory.wordlists import word_set
 from chatls_core.text import tokenizer
 
@@ -179,7 +181,7 @@ def _by_words(a: Statement, b: Statement) -> Relation | None:
 def _of_other_kinds(a: Statement, b: Statement) -> bool:
     """Whether both hold values, and none of one kind ("lasts 10 minutes", "at 10:00"), or of two rhythms ("the monthly
     plan costs 12", "the yearly plan costs 110")."""
-    mine, theirs = typed_values(a.folded), typed_values(b.folded)
+    mine, theirs = exact_values(a.folded), exact_values(b.folded)
     shared = mine.keys() & theirs.keys()
     if "rhythm" in shared and len(shared) > 1:
         return not mine["rhythm"] & theirs["rhythm"]
@@ -191,6 +193,8 @@ def _by_denial(a: Statement, b: Statement) -> Relation | None:
     if (a.negations > 0) == (b.negations > 0) or a.rejected or b.rejected or b.transition.retired:
         return None
     denial, claim = (a, b) if a.negations else (b, a)
+    if (a.bag ^ b.bag) & WHOSE:
+        return None
     if a.of_user != b.of_user or (claim.bag ^ denial.bag) & stems_of(words.VERBS):
         return None
     said, denied = claim.bag - stems_of(words.VERBS), denial.bag - stems_of(words.VERBS)
@@ -234,6 +238,8 @@ def _reports_end(a: Statement, b: Statement, names: frozenset[str]) -> bool:
     change = b.transition
     if not change.retired or not _may_be_ended(a, b, names):
         return False
+    if FOR_ONCE.search(b.folded) and ONE_OCCASION.search(b.folded):
+        return False  # who left Porto at 8 this morning still lives there
     unsaid = a.bag - b.bag - change.retired - stems_of(words.GROUP) - stems_of(words.VERBS) - how_it_is(a)
     unsaid -= _what_it_is(a, change.retired)
     if change.lost:
@@ -306,6 +312,8 @@ def _by_values(mine: Slot, theirs: Slot) -> Relation | None:
 
 def _comparable(a: Statement, b: Statement) -> bool:
     """Values of one kind: a number is not replaced by an adjective, nor a rhythm by a date."""
+    if _of_other_kinds(a, b):
+        return False
     mine, theirs = {k for k, _ in a.kinds}, {k for k, _ in b.kinds}
     if mine and theirs and not mine & theirs:
         return False

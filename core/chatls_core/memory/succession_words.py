@@ -15,13 +15,38 @@ GENERIC = stems_of(
         rule idea approach decision proposal effort attempt experiment account copy folder project service tool thing
         setup instance server system trial subscription policy plan habit app application site website team company job
         role work contract stuff box whole entire old new license tier requirement version domain code repo repository
-        data feature course class lesson shutting shut going regra conta pasta projeto servico ferramenta sistema
+        data feature shutting shut going regra conta pasta projeto servico ferramenta sistema
         assinatura plano contrato empresa emprego equipe aplicativo versao experiencia dominio antigo velho novo codigo
-        repositorio dados curso aula
+        repositorio dados
         """
     )
 )
 """Words beside a name that add nothing to it, as stems."""
+
+NAME_HEADS = stems_of(
+    word_set(
+        """
+        rule idea approach decision proposal effort attempt experiment account setup instance server service tool system
+        subscription project app application plan thing habit policy company domain whole old new requirement going shut
+        shutting regra conta projeto servico ferramenta sistema assinatura plano empresa dominio antigo velho novo
+        aplicativo
+        """
+    )
+)
+"""Nouns behind a name that mean the thing itself: "the Linear experiment" is Linear, a Redis course is not Redis."""
+
+ONE_OCCASION = re.compile(
+    r"\b(?:today|tonight|yesterday|this (?:morning|afternoon|evening|week|time)|early|late|tomorrow|next week"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day|hoje|ontem|amanha|esta semana|mais cedo|tarde|cedo|because of rain"
+    r"|for (?:an? |the |one |two |few )*(?:minute|moment|while|hour|day|week|weekend|holiday)s?"
+    r"|por (?:um|uns|uma|umas) \w+)\b"
+)
+"""Beside a word that ends a thing for once: it did not end for good."""
+
+UNDER_WAY = re.compile(
+    r"\b(?:doing|reading|studying|writing|learning|building|on|fazendo|lendo|escrevendo|cursando|a fazer)\b"
+)
+"""Tells of what will be finished one day."""
 
 WEAK = stems_of(
     word_set(

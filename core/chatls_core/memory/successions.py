@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import pairwise
 
 from chatls_core.memory import slot_words as words
-from chatls_core.memory.endings import Ending, endings_in
+from chatls_core.memory.endings import FOR_ONCE, Ending, endings_in
 from chatls_core.memory.statement_words import bag, content, is_number, stem, tokens_of
 from chatls_core.memory.statements import Slot, Statement, how_it_is, stems_of
 from chatls_core.memory.succession_words import (
@@ -24,10 +25,13 @@ from chatls_core.memory.succession_words import (
     EMPLOYED,
     GENERIC,
     LEAVING,
+    NAME_HEADS,
     NOT_FOR_GOOD,
+    ONE_OCCASION,
     PLAN_ENDED,
     PRICES,
     RESCHEDULED,
+    UNDER_WAY,
     WEAK,
     WHOSE,
     idle,
@@ -43,6 +47,11 @@ _STATUS = ("one of marital", "one of diet")
 """Kinds of which a person has one, whatever else is said."""
 _POINTS_BACK = re.compile(r"(?:now |agora )?\w+ (?:on|at|in|to|is|been|moved|em|n[oa]|para|a)\b|(?:it|it's|ela|ele)\b")
 """Begins a clause without a subject of its own."""
+_WHEN = ("weekday", "clock", "date")
+_OF_ANOTHER = re.compile(
+    r"\b(?:calls?|connects? to|talks? to|forwards? to|proxies to|polls?|queries|spent|gastou|gastei)\b"
+)
+"""What a thing does to another, or with a part of a sum."""
 _OF = frozenset({"of", "for", "de", "da", "do", "das", "dos", "para"})
 _NAMING = frozenset({"called", "named", "chamado", "chamada"})
 
@@ -65,7 +74,9 @@ def _came_to_be(a: Statement, b: Statement) -> bool:
     if b.negations or b.besides or not CAME_TO_BE.search(b.folded):
         return False
     denied = a.bag - idle()
-    return len(denied) > 1 and denied <= b.bag
+    if len(denied) < 2 or not denied | (_subject(a) - neutral()) <= b.bag:
+        return False
+    return not any(_tells_apart(token, a.bag | idle()) for token in _heads(tokens_of(b.folded), denied))
 
 
 def _ends_thing(a: Statement, b: Statement, names: frozenset[str]) -> bool:
@@ -75,10 +86,10 @@ def _ends_thing(a: Statement, b: Statement, names: frozenset[str]) -> bool:
     known = a.bag | a.numbers | names
     over = a.transition.retired.union(*(ending.thing for ending in endings_in(a.folded)))
     for ending in _endings(b):
-        named = ending.thing - WEAK - GENERIC or ending.thing - WEAK or ending.thing
+        named = ending.thing - WEAK - NAME_HEADS or ending.thing - WEAK or ending.thing
         if named <= WHOSE or not named <= known or named & over or ending.actor - known:
             continue
-        if ending.scope - known - GENERIC:
+        if ending.scope - known - GENERIC or (ending.passing and _is_for_once(a, b, named)):
             continue
         if b.transition.scope - known and not LEAVING.search(b.folded):
             continue
@@ -87,10 +98,19 @@ def _ends_thing(a: Statement, b: Statement, names: frozenset[str]) -> bool:
     return False
 
 
+def _is_for_once(a: Statement, b: Statement, named: frozenset[str]) -> bool:
+    """Whether the thing may only have been left or ended for once: what ``a`` tells of it goes on."""
+    if ONE_OCCASION.search(b.folded) or _subject(a) & named:
+        return True
+    return "finished" in b.words and not (a.tentative or AHEAD.search(a.folded) or UNDER_WAY.search(a.folded))
+
+
 def _endings(b: Statement) -> tuple[Ending, ...]:
     change = b.transition
     told = endings_in(b.folded)
-    return (*told, Ending(change.retired, change.actor, change.scope)) if change.retired else told
+    if not change.retired:
+        return told
+    return (*told, Ending(change.retired, change.actor, change.scope, passing=bool(FOR_ONCE.search(b.folded))))
 
 
 def _slot_ends(slot: Slot, named: frozenset[str], a: Statement, b: Statement, names: frozenset[str]) -> bool:
@@ -115,7 +135,11 @@ def _is_about(a: Statement, b: Statement, named: frozenset[str], over: frozenset
     unsaid = a.bag - phrase - over - idle() - how_it_is(a) - stems_of(words.UNITS | frozenset(words.KIND_OF))
     if unsaid <= b.bag or (unsaid <= behind and not subject & named):
         return True
-    if gone and (subject <= phrase or AHEAD.search(a.folded) or (a.bag - phrase - over - neutral()) & (b.bag - named)):
+    if gone and (
+        (subject and subject <= phrase)
+        or AHEAD.search(a.folded)
+        or (a.bag - phrase - over - neutral()) & (b.bag - named)
+    ):
         return True
     # Whoever leaves a firm has no role there.
     return not a.words.isdisjoint(EMPLOYED) and not unsaid & (behind | subject)
@@ -149,11 +173,12 @@ def _behind(a: Statement, named: frozenset[str]) -> frozenset[str]:
 
 
 def _subject(a: Statement) -> frozenset[str]:
-    """What stands before the verb."""
+    """What stands before the verb; nothing where that is the user."""
     tokens = tokens_of(a.folded)
-    start = next((n for n, t in enumerate(tokens) if content([t])), 0)
-    verb = next((n for n, t in enumerate(tokens) if n > start and (t in words.VERBS or not content([t]))), len(tokens))
-    return frozenset(content(tokens[:verb])) or a.bag
+    start = next((n for n, t in enumerate(tokens) if t in words.PERSON or content([t])), 0)
+    ends = words.VERBS | words.OWNING | words.RELATIONS
+    verb = next((n for n, t in enumerate(tokens) if n > start and (t in ends or not content([t]))), len(tokens))
+    return frozenset(content(tokens[:verb]))
 
 
 def _has_other_value(a: Statement, b: Statement, names: frozenset[str]) -> bool:
@@ -169,8 +194,10 @@ def _has_other_value(a: Statement, b: Statement, names: frozenset[str]) -> bool:
         about = _about(_PLACE_LAST.sub("", _clause_with(a.folded, old[kind], kind)), kind) - names
         if not about or not about <= bag(clause) or _is_qualified(clause, about, a) or words.ADDITIONS.search(clause):
             continue
-        if _elsewhere(a.folded, clause):
+        if _elsewhere(a.folded, clause) or _OF_ANOTHER.search(clause):
             continue
+        if kind in _WHEN and _said_besides(clause) - a.bag - names:
+            continue  # "works on Mondays", "is away on Fridays"
         labels = {label for label in a.labels if label not in old[kind] and label in a.folded.split()}
         if labels - set(tokens_of(clause)):
             continue
@@ -194,6 +221,13 @@ def _elsewhere(a: str, b: str) -> bool:
     """Whether two folded texts tell of other places: "in the US", "in Europe"."""
     here, there = ({place for place in _PLACE.findall(without_values(text)) if place not in REASONS} for text in (a, b))
     return bool(here) and bool(there) and not here & there
+
+
+def _said_besides(clause: str) -> frozenset[str]:
+    """What a folded clause says besides its values and that they are others, as stems."""
+    said = tokens_of(CHANGED.sub(" ", without_values(clause)))
+    when = words.KIND_OF.keys() | REASONS | RHYTHMS.keys()
+    return frozenset(content([t for t in said if t not in when])) - idle() - stems_of(words.ATTRIBUTES)
 
 
 def _about(text: str, kind: str) -> frozenset[str]:
@@ -226,18 +260,29 @@ def _clause_with(folded: str, values: frozenset[str], kind: str) -> str:
 
 
 def _is_qualified(clause: str, about: frozenset[str], a: Statement) -> bool:
-    """Whether a clause speaks of another thing of that name: "the staging server", "the launch of the beta"."""
+    """Whether a clause is about another thing of that name: "staging server", "launch of the beta", "release notes"."""
     tokens = tokens_of(clause)
-    known = a.bag | about | stems_of(words.VERBS) | stems_of(words.CHANGE_VERBS) | AGE
+    known = a.bag | about | AGE
+    beside = _heads(tokens, about)
     for place, token in enumerate(tokens):
         if stem(token) not in about and token not in words.ATTRIBUTES:
             continue
-        beside = tokens[max(place - 1, 0) : place]
+        before = tokens[max(place - 1, 0) : place]
+        begins = place < 2 or tokens[place - 2] in words.PERSON | words.GROUP
+        # "return the book" does something, "the return flight" names something.
+        beside += [t for t in before if not (begins and t in words.VERBS | words.CHANGE_VERBS)]
         if tokens[place + 1 : place + 2] and tokens[place + 1] in _OF:
             beside += [t for t in tokens[place + 2 : place + 4] if not tokenizer.is_stop_word(t)][:1]
-        if any(_tells_apart(other, known) for other in beside):
-            return True
-    return False
+    return any(_tells_apart(other, known) for other in beside)
+
+
+def _heads(tokens: list[str], about: frozenset[str]) -> list[str]:
+    """What stands right behind one of some words: of "the release notes", the notes."""
+    return [
+        behind
+        for token, behind in pairwise(tokens)
+        if stem(token) in about and not frozenset(content([behind])) <= idle()
+    ]
 
 
 def _tells_apart(token: str, known: frozenset[str]) -> bool:

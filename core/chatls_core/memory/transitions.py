@@ -68,7 +68,7 @@ _ENDS = tuple(
         rf"\b(?:demitid[oa]|dispensad[oa]|(?:pediu|pedi) demissao|se (?:demitiu|aposentou|desligou|separou)"
         rf"|formou-se|se formou|terminou (?=com)) (?:d[aeo]|com|n[ao]|pel[ao]) (?P<old>.+?){_CLAUSE}",
         r"\b(?:stopped|quit|gave up|dropped|ditched|abandoned|removed|deprecated|cancelled|canceled|left) "
-        rf"(?P<old>.+?){_CLAUSE}",
+        rf"(?!(?:for|to|at|on|early|late)\b)(?P<old>.+?){_CLAUSE}",
         r"\b(?:does not|do not|is not|are not|did not) (?P<old>.+?) any ?more",
         rf"\bja nao (?P<old>.+?){_CLAUSE}",
         rf"\bnao (?P<old>.+? mais\b.*?|.+? mais){_CLAUSE}",

@@ -56,6 +56,7 @@ _EVERY_UNIT = word_pairs(
     """
 )
 _ROOM = re.compile(r"\b(?:the )?([\w-]+) room\b|\b(?:room|sala) ([\w-]+)\b")
+_BYTES = frozenset(map(stem, word_set("byte bytes kb mb gb tb")))
 _DURATIONS = frozenset(map(stem, words.UNITS - word_set("byte bytes kb mb gb tb")))
 """Units of time, as stems: minutes and hours are of one kind."""
 _PRODUCTS = words.NUMBERED - words.MONTHS - words.ATTRIBUTES - frozenset({"release", "versao"})
@@ -89,6 +90,11 @@ def typed_values(folded: str) -> dict[str, frozenset[str]]:
     return {kind: frozenset(values) for kind, values in found.items()}
 
 
+def exact_values(folded: str) -> dict[str, frozenset[str]]:
+    """As :func:`typed_values`, without counts of things and names of products: those may be told in other words."""
+    return {k: v for k, v in typed_values(folded).items() if not k.startswith(("amount of ", "one of "))}
+
+
 def _found(folded: str) -> Iterator[tuple[str, str]]:
     rest = folded
     for kind, pattern in _WRITTEN.items():
@@ -111,6 +117,11 @@ def _found(folded: str) -> Iterator[tuple[str, str]]:
             yield f"version of {words.ALIKE.get(before, before)}", token
         elif token[0].isdigit() and behind and not is_number(behind) and not tokenizer.is_stop_word(behind):
             unit = stem(behind)
+            if token == "1" and "1" not in folded:
+                continue  # an article
+            if unit in _BYTES:
+                yield "bytes", f"{token} {unit}"
+                continue
             yield ("duration", f"{token} {unit}") if unit in _DURATIONS else (f"amount of {unit}", token)
 
 
