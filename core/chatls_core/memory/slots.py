@@ -15,6 +15,7 @@ from enum import StrEnum
 
 from chatls_core.memory import slot_words as words
 from chatls_core.memory.endings import FOR_ONCE
+from chatls_core.memory.statement_words import bag, stem
 from chatls_core.memory.statements import (
     Slot,
     Statement,
@@ -22,10 +23,10 @@ from chatls_core.memory.statements import (
     read,
     stems_of,
 )
-from chatls_core.memory.succession_words import ONE_OCCASION, WHOSE
+from chatls_core.memory.succession_words import NOT_FOR_GOOD, ON_ONE_DAY, ONE_OCCASION, WHOSE
 from chatls_core.memory.successions import succeeds
 from chatls_core.memory.transitions import beside
-from chatls_core.memory.typed_values import exact_values
+from chatls_core.memory.typed_values import at_other_times, exact_values
 from chatls_core.memory.wordlists import word_set
 from chatls_core.text import tokenizer
 
@@ -47,14 +48,23 @@ class Relation(StrEnum):
 def compare(old: str, new: str, *, names: frozenset[str] = frozenset()) -> Relation:
     """How ``new`` relates to ``old``. ``names`` are stems that mean the user (from the profile)."""
     a, b = read(old), read(new)
-    if _of_two_bounds(a, b):
+    if _of_two_bounds(a, b) or (_ONCE.search(new) and not _ONCE.search(old)) or _other_activity(a, b):
         return Relation.UNRELATED
     found = _compare(a, b, names)
     if found is Relation.UNRELATED and (outcome := _OUTCOME.search(new)):
         found = _compare(a, read(outcome["then"]), names)
     if found is Relation.UNRELATED and succeeds(a, b, names):
-        return Relation.UPDATES
-    return found
+        found = Relation.UPDATES
+    return Relation.UNRELATED if found is Relation.UPDATES and _goes_on(a, b) else found
+
+
+def _goes_on(a: Statement, b: Statement) -> bool:
+    """Whether what ``a`` says goes on: ``b`` adds to it, tells of other times, or of what was undone or not done."""
+    if NOT_FOR_GOOD.search(b.folded) or (b.besides and not a.besides):
+        return True
+    if ON_ONE_DAY.search(b.folded) and exact_values(a.folded).keys() & {"weekday", "clock", "rhythm"}:
+        return True
+    return (a.negations > 0) != (b.negations > 0) and at_other_times(a.folded, b.folded)
 
 
 def _compare(a: Statement, b: Statement, names: frozenset[str]) -> Relation:
@@ -82,6 +92,22 @@ _BOUNDS = tuple(
     )
 )
 """Of two times or amounts of one thing, which: one does not replace the other."""
+
+
+_ONCE = re.compile(
+    r"\b(?:today|tonight|tomorrow|yesterday|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+    r"|(?:this|last|next) (?:week|month|morning|time))['’]s\b|\bjust (?:this once|for today|today)\b|\bthis time only\b"
+    r"|\bs[óo] (?:d?es[ts]a vez|(?:por )?hoje)\b"
+    r"|\b(?:de|do) (?:hoje|amanhã|ontem)\b|\bdes[ts]a (?:semana|segunda|terça|quarta|quinta|sexta)\b",
+    re.IGNORECASE,
+)
+"""Speaks of one occasion: "today's standup"."""
+_FINISHED = re.compile(r"\b(?:finished|done|completed|terminou de|acabou de) (\w+ing|\w+[aei]r)\b")
+
+
+def _other_activity(a: Statement, b: Statement) -> bool:
+    """Whether ``b`` ends doing something that ``a`` does not tell of: who finished reading a contract still has it."""
+    return (done := _FINISHED.search(b.folded)) is not None and stem(done[1]) not in a.bag
 
 
 def _of_two_bounds(a: Statement, b: Statement) -> bool:
@@ -285,6 +311,8 @@ def _by_slots(a: Statement, b: Statement, names: frozenset[str]) -> Relation | N
                 continue
             if mine.attribute in ("sent", "team") and not b.changes:
                 continue
+            if (left := _MOVED_FROM.search(b.folded)) and not bag(left["old"]) & theirs.value:
+                continue  # who moved from Leith to Dundee lives in Scotland still
             shared = shared or (mine.value == theirs.value and a.value_numbers == b.value_numbers)
             if (decided := _by_values(mine, theirs)) is None or (a.negations > 0) != (b.negations > 0):
                 continue
@@ -295,6 +323,11 @@ def _by_slots(a: Statement, b: Statement, names: frozenset[str]) -> Relation | N
     if _core(b) <= _core(a):
         return Relation.SAME
     return Relation.REFINES if _core(a) < _core(b) else None
+
+
+_MOVED_FROM = re.compile(
+    r"\b(?:moved|relocated|mud(?:ou|aram)(?:-se)?) (?:house )?(?:from|d[eoa]s?) (?P<old>.+?) (?:to|para|pra)\b"
+)
 
 
 def _by_values(mine: Slot, theirs: Slot) -> Relation | None:

@@ -43,6 +43,17 @@ ONE_OCCASION = re.compile(
 )
 """Beside a word that ends a thing for once: it did not end for good."""
 
+EVENT = re.compile(
+    r"\b(?:has|have) (?!been\b)\w+(?:ed|wn|en)\b|\b(?:fez|fiz|fizeram|teve|esteve|did|went|took|ran|won|met)\b"
+)
+"""Tells what happened once, though not by a verb that ends in "-ed"."""
+
+ON_ONE_DAY = re.compile(
+    r"\b(?:this|last|next|es[ts]a|nes[ts]a|proxim[oa]|(?:n[ao]) (?:ultim[oa]|proxim[oa])) "
+    r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|segunda|terca|quarta|quinta|sexta|sabado|domingo)\b"
+)
+"""Tells of one day; what recurs goes on after it."""
+
 UNDER_WAY = re.compile(
     r"\b(?:doing|reading|studying|writing|learning|building|on|fazendo|lendo|escrevendo|cursando|a fazer)\b"
 )
@@ -102,7 +113,13 @@ PLAN_ENDED = re.compile(
 
 NOT_FOR_GOOD = re.compile(
     r"\b(?:by accident|by mistake|accidentally|almost|nearly|temporarily|briefly|por engano|sem querer|quase"
-    r"|temporariamente)\b"
+    r"|temporariamente|refus\w+ to|declined to|thought about|considered|recusou \w+[aei]r|pensou em"
+    r"|(?:no|n[ao]s?|on|for|during|at) (?:the |his |her |my |our |their )?(?:birthday|christmas|easter|holidays?|trip"
+    r"|party|aniversario|natal|pascoa|ferias|viagem|festa)"
+    r"|(?:in|n[oa]) (?:the |her |his |my |our |[oa] |seu |sua |meu |minha )?(?:novel|book|story|game|film|movie|dream"
+    r"|demo|romance|livro|historia|jogo|filme|sonho))\b"
+    r"|\b(?:and|then|but|e|mas|depois)\b[^.;]*\b(?:(?:came|moved|went|got|put) back|returned|kept|restored|undone"
+    r"|reverted|voltou a[os]?|manteve)\b"
 )
 """What ended so did not end, or not to stay so."""
 

@@ -23,10 +23,10 @@ from chatls_core.memory.succession_words import (
     CLAUSES,
     DECIDED,
     EMPLOYED,
+    EVENT,
     GENERIC,
     LEAVING,
     NAME_HEADS,
-    NOT_FOR_GOOD,
     ONE_OCCASION,
     PLAN_ENDED,
     PRICES,
@@ -38,7 +38,7 @@ from chatls_core.memory.succession_words import (
     neutral,
 )
 from chatls_core.memory.transitions import REASONS
-from chatls_core.memory.typed_values import RHYTHMS, typed_values, without_values
+from chatls_core.memory.typed_values import RHYTHMS, at_other_times, typed_values, without_values
 from chatls_core.text import tokenizer
 
 _ONE_AT_A_TIME = ("rhythm", "money", "port", "version", "host", "path")
@@ -58,11 +58,16 @@ _NAMING = frozenset({"called", "named", "chamado", "chamada"})
 
 def succeeds(a: Statement, b: Statement, names: frozenset[str]) -> bool:
     """Whether ``b``, said later, ends what ``a`` says. ``names`` are stems that mean the user."""
-    if b.tentative or NOT_FOR_GOOD.search(b.folded) or a.bag & WHOSE != b.bag & WHOSE:
+    if b.tentative or a.bag & WHOSE != b.bag & WHOSE:
         return False
     if a.negations:
         return _came_to_be(a, b)
-    if a.past and not a.slots and not DECIDED.search(a.folded) and not RESCHEDULED.search(a.folded):
+    if (
+        (a.past or EVENT.search(a.folded))
+        and not a.slots
+        and not DECIDED.search(a.folded)
+        and not RESCHEDULED.search(a.folded)
+    ):
         return False  # what happened once does not end
     if (a.tentative or AHEAD.search(a.folded)) and not PLAN_ENDED.search(b.folded):
         return False
@@ -83,6 +88,8 @@ def _ends_thing(a: Statement, b: Statement, names: frozenset[str]) -> bool:
     """Whether ``b`` names a thing of ``a`` as ended, and the rest of ``a`` is about that, or about what ``b`` tells."""
     if b.besides or (a.of_user != a.of_group and b.of_user != b.of_group and a.of_user != b.of_user):
         return False  # what "we" end is not the user's own
+    if at_other_times(a.folded, b.folded):
+        return False
     known = a.bag | a.numbers | names
     over = a.transition.retired.union(*(ending.thing for ending in endings_in(a.folded)))
     for ending in _endings(b):

@@ -95,6 +95,28 @@ def exact_values(folded: str) -> dict[str, frozenset[str]]:
     return {k: v for k, v in typed_values(folded).items() if not k.startswith(("amount of ", "one of "))}
 
 
+_SEASONS = word_set("spring summer autumn fall winter primavera verao outono inverno")
+_DAYTIMES = word_set("noon midday midnight bed bedtime lunch dinner breakfast deitar almoco jantar")
+
+
+def at_other_times(a: str, b: str) -> bool:
+    """Whether two folded texts tell of other days, times of the day or of the year: what ended on Sundays goes on on
+    Mondays.
+    """
+    return any(mine and theirs and not mine & theirs for mine, theirs in zip(_times(a), _times(b), strict=True))
+
+
+def _times(folded: str) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    """Weekdays, times of the day, and months and seasons, as stems."""
+    kinds = [(stem(token.rstrip("s")), token, words.KIND_OF.get(token)) for token in tokens_of(folded)]
+    return (
+        frozenset(name for name, _, kind in kinds if kind == "weekday"),
+        frozenset(name for name, token, kind in kinds if kind == "part-of-day" or token in _DAYTIMES)
+        | typed_values(folded).get("clock", frozenset()),
+        frozenset(name for name, token, kind in kinds if kind == "month" or token in _SEASONS),
+    )
+
+
 def _found(folded: str) -> Iterator[tuple[str, str]]:
     rest = folded
     for kind, pattern in _WRITTEN.items():
