@@ -12,6 +12,7 @@ from functools import lru_cache
 from chatls_core.memory import slot_words as words
 from chatls_core.memory.slots import Relation, compare
 from chatls_core.memory.statement_words import fold
+from chatls_core.memory.successions import LONGEST
 from chatls_core.memory.wordlists import word_set
 
 _JOINT = re.compile(r"(\s*;\s+|\.\s+|,?\s+(?:and|but|while|whereas|e|mas|enquanto)\s+)", re.IGNORECASE)
@@ -41,7 +42,9 @@ _FURTHEST_VERB = 6
 
 @lru_cache(maxsize=16384)
 def clauses(text: str) -> tuple[str, ...]:
-    """The clauses of a statement, each with its subject; one alone where it has no others."""
+    """The clauses of a statement, each with its subject; one alone where it has no others, or is long."""
+    if len(text) > LONGEST:
+        return (text,)
     first, *rest = _JOINT.split(text.strip())
     found = [first]
     subject = _subject(first)

@@ -41,6 +41,9 @@ from chatls_core.memory.transitions import REASONS
 from chatls_core.memory.typed_values import RHYTHMS, at_other_times, typed_values, without_values
 from chatls_core.text import tokenizer
 
+LONGEST = 400
+"""Characters of a statement that is looked at: a longer text tells no change in passing, and takes long to read."""
+
 _ONE_AT_A_TIME = ("rhythm", "money", "port", "version", "host", "path")
 """Kinds of values of which a thing has one, whether or not a change is told."""
 _STATUS = ("one of marital", "one of diet")
@@ -58,7 +61,7 @@ _NAMING = frozenset({"called", "named", "chamado", "chamada"})
 
 def succeeds(a: Statement, b: Statement, names: frozenset[str]) -> bool:
     """Whether ``b``, said later, ends what ``a`` says. ``names`` are stems that mean the user."""
-    if b.tentative or a.bag & WHOSE != b.bag & WHOSE:
+    if max(len(a.text), len(b.text)) > LONGEST or b.tentative or a.bag & WHOSE != b.bag & WHOSE:
         return False
     if a.negations:
         return _came_to_be(a, b)

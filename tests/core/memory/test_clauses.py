@@ -69,3 +69,7 @@ def test_parting_loses_no_word(words: list[str]) -> None:
     text = " ".join(words)
     kept = " ".join(clauses(text)).lower()
     assert all(word.lower() in kept for word in ("cats", "Porto", "tools") if word in text)
+
+
+def test_a_long_text_is_one_statement() -> None:
+    assert clauses("User lives in Porto and has two cats. " * 20) == ("User lives in Porto and has two cats. " * 20,)
