@@ -45,6 +45,13 @@ def tombstoned(created_at: datetime, item_id: str, tombstones: Mapping[str, date
     return gone is not None and created_at < gone
 
 
+def _risen(fact: Fact, tombstones: Mapping[str, datetime], now: datetime) -> Fact:
+    """A fact stamped after its tombstone, if it has one, so that no process buries it again."""
+    if not tombstoned(fact.created_at, fact.id, tombstones):
+        return fact
+    return fact.model_copy(update={"created_at": max(now, tombstones[fact.id] + _TICK)})
+
+
 @dataclass(frozen=True, slots=True)
 class _Outcome:
     """``left`` are clauses of the statement that hold although the rest does not."""
@@ -159,16 +166,9 @@ class FactBook:
             parts = {fact_id(part): part for part in left if not self._is_known(part, old)}
             fresh = [part_id for part_id in parts if part_id not in facts]
             for part_id in fresh:
-                created = old.created_at
-                if tombstoned(created, part_id, alive.tombstones):
-                    created = max(now, alive.tombstones[part_id] + _TICK)
-                told = {
-                    "id": part_id,
-                    "content": parts[part_id],
-                    "tags": tags_of(parts[part_id]),
-                    "created_at": created,
-                }
-                facts[part_id] = old.model_copy(update=told)
+                content_left = parts[part_id]
+                told = {"id": part_id, "content": content_left, "tags": tags_of(content_left)}
+                facts[part_id] = _risen(old.model_copy(update=told), alive.tombstones, now)
             if fresh:
                 self.change_details(fresh, partial(merges.details, alive.details.get(old.id) or Details()))
                 parted[old.id] = tuple(fresh)
@@ -388,10 +388,7 @@ class FactBook:
                 for fact in facts:
                     if fact.id in alive.facts or fact.id in back:
                         continue
-                    created = fact.created_at
-                    if tombstoned(created, fact.id, alive.tombstones):
-                        created = max(now, alive.tombstones[fact.id] + _TICK)
-                    back[fact.id] = fact.model_copy(update={"created_at": created})
+                    back[fact.id] = _risen(fact, alive.tombstones, now)
                 return (merges.placed(alive.listed, [*back.values()]) if back else disk), [*back]
 
             return self._stores.facts.update(change)

@@ -23,7 +23,7 @@ from chatls_core.memory.statements import (
     read,
     stems_of,
 )
-from chatls_core.memory.succession_words import NOT_FOR_GOOD, ON_ONE_DAY, ONE_OCCASION, WHOSE
+from chatls_core.memory.succession_words import NOT_FOR_GOOD, OF_ONE_OCCASION, ON_ONE_DAY, ONE_OCCASION, WHOSE
 from chatls_core.memory.successions import succeeds
 from chatls_core.memory.transitions import beside
 from chatls_core.memory.typed_values import at_other_times, exact_values
@@ -48,7 +48,11 @@ class Relation(StrEnum):
 def compare(old: str, new: str, *, names: frozenset[str] = frozenset()) -> Relation:
     """How ``new`` relates to ``old``. ``names`` are stems that mean the user (from the profile)."""
     a, b = read(old), read(new)
-    if _of_two_bounds(a, b) or (_ONCE.search(new) and not _ONCE.search(old)) or _other_activity(a, b):
+    if (
+        _of_two_bounds(a, b)
+        or (OF_ONE_OCCASION.search(new) and not OF_ONE_OCCASION.search(old))
+        or _other_activity(a, b)
+    ):
         return Relation.UNRELATED
     found = _compare(a, b, names)
     if found is Relation.UNRELATED and (outcome := _OUTCOME.search(new)):
@@ -94,14 +98,6 @@ _BOUNDS = tuple(
 """Of two times or amounts of one thing, which: one does not replace the other."""
 
 
-_ONCE = re.compile(
-    r"\b(?:today|tonight|tomorrow|yesterday|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-    r"|(?:this|last|next) (?:week|month|morning|time))['’]s\b|\bjust (?:this once|for today|today)\b|\bthis time only\b"
-    r"|\bs[óo] (?:d?es[ts]a vez|(?:por )?hoje)\b"
-    r"|\b(?:de|do) (?:hoje|amanhã|ontem)\b|\bdes[ts]a (?:semana|segunda|terça|quarta|quinta|sexta)\b",
-    re.IGNORECASE,
-)
-"""Speaks of one occasion: "today's standup"."""
 _FINISHED = re.compile(r"\b(?:finished|done|completed|terminou de|acabou de) (\w+ing|\w+[aei]r)\b")
 
 

@@ -9,20 +9,6 @@ from chatls_core.memory import slot_words as words
 from chatls_core.memory.statements import stems_of
 from chatls_core.memory.wordlists import word_set
 
-GENERIC = stems_of(
-    word_set(
-        """
-        rule idea approach decision proposal effort attempt experiment account copy folder project service tool thing
-        setup instance server system trial subscription policy plan habit app application site website team company job
-        role work contract stuff box whole entire old new license tier requirement version domain code repo repository
-        data feature shutting shut going regra conta pasta projeto servico ferramenta sistema
-        assinatura plano contrato empresa emprego equipe aplicativo versao experiencia dominio antigo velho novo codigo
-        repositorio dados
-        """
-    )
-)
-"""Words beside a name that add nothing to it, as stems."""
-
 NAME_HEADS = stems_of(
     word_set(
         """
@@ -35,9 +21,21 @@ NAME_HEADS = stems_of(
 )
 """Nouns behind a name that mean the thing itself: "the Linear experiment" is Linear, a Redis course is not Redis."""
 
+GENERIC = NAME_HEADS | stems_of(
+    word_set(
+        """
+        copy folder trial website site team job role work contract stuff box entire license tier version code repo
+        repository data feature pasta contrato emprego equipe versao experiencia codigo repositorio dados
+        """
+    )
+)
+"""Words beside a name that add nothing to what a statement is about, as stems."""
+
+_WEEKDAY = "(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+
 ONE_OCCASION = re.compile(
     r"\b(?:today|tonight|yesterday|this (?:morning|afternoon|evening|week|time)|early|late|tomorrow|next week"
-    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day|hoje|ontem|amanha|esta semana|mais cedo|tarde|cedo|because of rain"
+    rf"|{_WEEKDAY}|hoje|ontem|amanha|esta semana|mais cedo|tarde|cedo|because of rain"
     r"|for (?:an? |the |one |two |few )*(?:minute|moment|while|hour|day|week|weekend|holiday)s?"
     r"|por (?:um|uns|uma|umas) \w+)\b"
 )
@@ -48,9 +46,17 @@ EVENT = re.compile(
 )
 """Tells what happened once, though not by a verb that ends in "-ed"."""
 
+OF_ONE_OCCASION = re.compile(
+    rf"\b(?:today|tonight|tomorrow|yesterday|{_WEEKDAY}|(?:this|last|next) (?:week|month|morning|time))['’]s\b"
+    r"|\bjust (?:this once|for today|today)\b|\bthis time only\b|\bs[óo] (?:d?es[ts]a vez|(?:por )?hoje)\b"
+    r"|\b(?:de|do) (?:hoje|amanhã|ontem)\b|\bdes[ts]a (?:semana|segunda|terça|quarta|quinta|sexta)\b",
+    re.IGNORECASE,
+)
+"""Speaks of one occasion, "today's standup"; for text as it is written, which tells whose from what is."""
+
 ON_ONE_DAY = re.compile(
     r"\b(?:this|last|next|es[ts]a|nes[ts]a|proxim[oa]|(?:n[ao]) (?:ultim[oa]|proxim[oa])) "
-    r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|segunda|terca|quarta|quinta|sexta|sabado|domingo)\b"
+    rf"(?:{_WEEKDAY}|segunda|terca|quarta|quinta|sexta|sabado|domingo)\b"
 )
 """Tells of one day; what recurs goes on after it."""
 
@@ -155,6 +161,12 @@ CLAUSES = re.compile(r"[;:,.]\s|\s(?:and|but|so|because|since|mas|porque|pois)\s
 def neutral() -> frozenset[str]:
     """Stems of common verbs, of verbs of change, and of words for the work at hand."""
     return stems_of(words.VERBS) | stems_of(words.GROUP) | stems_of(words.CHANGE_VERBS)
+
+
+@cache
+def measures() -> frozenset[str]:
+    """Stems of units, and of values of a known kind: how much and when."""
+    return stems_of(words.UNITS) | stems_of(frozenset(words.KIND_OF))
 
 
 @cache

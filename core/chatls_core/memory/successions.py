@@ -35,6 +35,7 @@ from chatls_core.memory.succession_words import (
     WEAK,
     WHOSE,
     idle,
+    measures,
     neutral,
 )
 from chatls_core.memory.transitions import REASONS
@@ -56,6 +57,12 @@ _OF_ANOTHER = re.compile(
 )
 """What a thing does to another, or with a part of a sum."""
 _OF = frozenset({"of", "for", "de", "da", "do", "das", "dos", "para"})
+_VERBS = words.VERBS | words.OWNING | words.RELATIONS
+_DOES = words.VERBS | words.CHANGE_VERBS
+_WHO = words.PERSON | words.GROUP
+_WHEN_WORDS = words.KIND_OF.keys() | REASONS | RHYTHMS.keys()
+_MEASURED = words.UNITS | (words.NUMBERED - words.ATTRIBUTES)
+"""Units, and products whose number is a version."""
 _NAMING = frozenset({"called", "named", "chamado", "chamada"})
 
 
@@ -89,13 +96,14 @@ def _came_to_be(a: Statement, b: Statement) -> bool:
 
 def _ends_thing(a: Statement, b: Statement, names: frozenset[str]) -> bool:
     """Whether ``b`` names a thing of ``a`` as ended, and the rest of ``a`` is about that, or about what ``b`` tells."""
-    if b.besides or (a.of_user != a.of_group and b.of_user != b.of_group and a.of_user != b.of_user):
-        return False  # what "we" end is not the user's own
-    if at_other_times(a.folded, b.folded):
+    endings = _endings(b)
+    if not endings or b.besides or at_other_times(a.folded, b.folded):
         return False
+    if a.of_user != a.of_group and b.of_user != b.of_group and a.of_user != b.of_user:
+        return False  # what "we" end is not the user's own
     known = a.bag | a.numbers | names
     over = a.transition.retired.union(*(ending.thing for ending in endings_in(a.folded)))
-    for ending in _endings(b):
+    for ending in endings:
         named = ending.thing - WEAK - NAME_HEADS or ending.thing - WEAK or ending.thing
         if named <= WHOSE or not named <= known or named & over or ending.actor - known:
             continue
@@ -142,7 +150,7 @@ def _is_about(a: Statement, b: Statement, named: frozenset[str], over: frozenset
     phrase, behind, subject = _phrase(a, named), _behind(a, named), _subject(a)
     if not gone and any(map(is_number, phrase)):
         return False  # so many of a thing are not the thing
-    unsaid = a.bag - phrase - over - idle() - how_it_is(a) - stems_of(words.UNITS | frozenset(words.KIND_OF))
+    unsaid = a.bag - phrase - over - idle() - how_it_is(a) - measures()
     if unsaid <= b.bag or (unsaid <= behind and not subject & named):
         return True
     if gone and (
@@ -161,7 +169,7 @@ def _phrase(a: Statement, named: frozenset[str]) -> frozenset[str]:
     Behind a name only numbers do, or more of an employer's: Redis Labs is not Redis.
     """
     tokens = [t for t in tokens_of(a.folded) if t not in _NAMING]
-    carries = [bool(content([t])) and t not in words.VERBS and t not in words.CHANGE_VERBS for t in tokens]
+    carries = [bool(content([t])) and t not in _DOES for t in tokens]
     employed = not a.words.isdisjoint(EMPLOYED)
     found = set(named)
     for place, token in enumerate(tokens):
@@ -186,8 +194,7 @@ def _subject(a: Statement) -> frozenset[str]:
     """What stands before the verb; nothing where that is the user."""
     tokens = tokens_of(a.folded)
     start = next((n for n, t in enumerate(tokens) if t in words.PERSON or content([t])), 0)
-    ends = words.VERBS | words.OWNING | words.RELATIONS
-    verb = next((n for n, t in enumerate(tokens) if n > start and (t in ends or not content([t]))), len(tokens))
+    verb = next((n for n, t in enumerate(tokens) if n > start and (t in _VERBS or not content([t]))), len(tokens))
     return frozenset(content(tokens[:verb]))
 
 
@@ -236,8 +243,7 @@ def _elsewhere(a: str, b: str) -> bool:
 def _said_besides(clause: str) -> frozenset[str]:
     """What a folded clause says besides its values and that they are others, as stems."""
     said = tokens_of(CHANGED.sub(" ", without_values(clause)))
-    when = words.KIND_OF.keys() | REASONS | RHYTHMS.keys()
-    return frozenset(content([t for t in said if t not in when])) - idle() - stems_of(words.ATTRIBUTES)
+    return frozenset(content([t for t in said if t not in _WHEN_WORDS])) - idle() - stems_of(words.ATTRIBUTES)
 
 
 def _about(text: str, kind: str) -> frozenset[str]:
@@ -245,12 +251,7 @@ def _about(text: str, kind: str) -> frozenset[str]:
     said = [
         token
         for token in tokens_of(without_values(text))
-        if token not in REASONS
-        and token not in words.UNITS
-        and token not in words.KIND_OF
-        and token not in RHYTHMS
-        and token not in words.NUMBERED - words.ATTRIBUTES
-        and not CHANGED.fullmatch(token)
+        if token not in _WHEN_WORDS and token not in _MEASURED and not CHANGED.fullmatch(token)
     ]
     whole = frozenset(content(said)) - frozenset({kind.removeprefix("amount of ")})
     bare = whole - idle()
@@ -278,9 +279,9 @@ def _is_qualified(clause: str, about: frozenset[str], a: Statement) -> bool:
         if stem(token) not in about and token not in words.ATTRIBUTES:
             continue
         before = tokens[max(place - 1, 0) : place]
-        begins = place < 2 or tokens[place - 2] in words.PERSON | words.GROUP
+        begins = place < 2 or tokens[place - 2] in _WHO
         # "return the book" does something, "the return flight" names something.
-        beside += [t for t in before if not (begins and t in words.VERBS | words.CHANGE_VERBS)]
+        beside += [t for t in before if not (begins and t in _DOES)]
         if tokens[place + 1 : place + 2] and tokens[place + 1] in _OF:
             beside += [t for t in tokens[place + 2 : place + 4] if not tokenizer.is_stop_word(t)][:1]
     return any(_tells_apart(other, known) for other in beside)

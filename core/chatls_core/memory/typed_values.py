@@ -90,6 +90,7 @@ def typed_values(folded: str) -> dict[str, frozenset[str]]:
     return {kind: frozenset(values) for kind, values in found.items()}
 
 
+@lru_cache(maxsize=16384)
 def exact_values(folded: str) -> dict[str, frozenset[str]]:
     """As :func:`typed_values`, without counts of things and names of products: those may be told in other words."""
     return {k: v for k, v in typed_values(folded).items() if not k.startswith(("amount of ", "one of "))}
